@@ -84,8 +84,21 @@ struct cost_network hud_span_solve(const struct span_times *t);
 
 /* ---- how a call goes (span_choose.c) ---- */
 
-/* Returns the route of a broadcast of at least one byte, by the parameters of a choice, the
- * settings and the network. */
+/* Reports whether a collective sends a message of the root as a whole, down a tree of nodes that is
+ * chosen for its size: its calls have a route. */
+static inline bool span_has_route(enum coll_kind kind)
+{
+    return coll_has((int)kind, COLL_ONE_BUFFER);
+}
+
+/* Reports whether the nodes of the family `rings` are a chain that ends at the root. */
+static inline bool span_has_chain(enum coll_kind kind)
+{
+    return coll_has((int)kind, COLL_TO_ROOT);
+}
+
+/* Returns the route of a message of at least one byte, by the parameters of a choice, the settings
+ * and the network. */
 const struct span_route *hud_span_route(struct span *span, size_t bytes, const long *given);
 /* Returns the bytes of a piece of a large reduce, of all rings together. */
 size_t hud_span_piece(const struct span *span, size_t bytes);

@@ -20,12 +20,12 @@ const struct span_choice hud_span_by_model = { .tag = SPAN_MODEL,
 
 /* ---- parameters of the families ---- */
 
-/* Chooses the tree of a broadcast, the only collective that has a route. */
+/* Chooses the tree of a message with a route.  Other collectives of the family have one tree. */
 static bool choose_tree(struct span *span, enum coll_kind kind, const struct coll *call,
                         const long *given, long *param)
 {
     param[NODES_BUFFER] = (long)span->buffer_bytes;
-    if (kind != COLL_BCAST)
+    if (!span_has_route(kind))
         return true;
     const struct span_route *route = hud_span_route(span, call->bytes, given);
     param[NODES_TREE] = route->tree;
@@ -62,7 +62,7 @@ static bool choose_rings(struct span *span, enum coll_kind kind, const struct co
     size_t ranks = coll_has((int)kind, COLL_BLOCKS) ? (size_t)span->map.ranks : 1;
 
     param[RINGS_SET] = RINGS_SET_BYTES;
-    if (kind == COLL_REDUCE) {
+    if (span_has_chain(kind)) {
         choose_chain(span, call, given, param);
         return true;
     }

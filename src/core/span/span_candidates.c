@@ -120,7 +120,7 @@ static bool find_known(const struct list *l, uint32_t name, struct span_choice *
         return true;
     add_algorithms(&one);
     add_ring(&one);
-    if (l->kind == COLL_BCAST)
+    if (span_has_route(l->kind))
         add_all_routes(&one);
     return one.count == 1;
 }
@@ -161,7 +161,7 @@ int hud_span_candidates(struct span *span, int at, enum coll_kind kind, const st
         return 0;
     if (!all)
         l.count = 1;
-    if (all && kind == COLL_BCAST)
+    if (all && span_has_route(kind))
         add_routes(&l);
     if (all)
         add_ring(&l);

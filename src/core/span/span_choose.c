@@ -126,13 +126,13 @@ bool hud_span_gains(struct span *span, enum coll_kind kind, const struct coll *c
         return true;
     if (span->oversubscribed)
         return true;
-    if (rings && kind == COLL_REDUCE && !chain_gains(span, call->bytes))
+    if (rings && span_has_chain(kind) && !chain_gains(span, call->bytes))
         return false;
     if (span->map.ranks > span->map.nodes)
         return true;
-    if (kind == COLL_BCAST)
+    if (span_has_route(kind))
         return hud_span_route(span, call->bytes, hud_span_by_model.param)->gains;
-    return rings && kind != COLL_REDUCE && fills_network(span, kind, call);
+    return rings && !span_has_chain(kind) && fills_network(span, kind, call);
 }
 
 bool hud_span_is_fixed(const struct span *span)
