@@ -28,7 +28,7 @@ from collections import defaultdict
 
 WORDS = (
     "bcast reduce allreduce alltoall allgather gather --bytes 8,1K,16K,64K,256K --ranks 2"
-    " --root-shift --launches 1 --figure-ms 30"
+    " --root-shift --launches 1 --figure-ms 100"
 )
 CALLS = {"single": "", "loop": " --loop 100"}
 COLUMNS = "mpi,calls,collective,bytes,class,off_us,first_us,later_us,mpi_us".split(",")
