@@ -2,7 +2,7 @@
 """
 Makes the reference of algorithms: a page for each collective.  Names, parameters and sources come
 from the library; source, shape and cost come from the heads of the files; drawings are simulated
-calls.
+calls, if the simulator was built.
 """
 
 import concurrent.futures
@@ -79,10 +79,18 @@ def parameters(rows):
     return "\n".join(lines) + "\n"
 
 
+def simulator(huddle):
+    return pathlib.Path(huddle).parents[1] / "libexec/huddle/simulate"
+
+
+def can_simulate(huddle):
+    return simulator(huddle).exists()
+
+
 def simulated(huddle, *words):
     """Returns the answer of asked().  Answers of the same simulator are cached next to the site."""
     build = pathlib.Path(huddle).parents[1]
-    age = (build / "libexec/huddle/simulate").stat().st_mtime_ns
+    age = simulator(huddle).stat().st_mtime_ns
     name = hashlib.sha256(repr((age, words)).encode()).hexdigest()[:24]
     path = build / "site/simulated" / f"{name}.json"
     if not path.exists():
@@ -127,8 +135,9 @@ def section(root, huddle, row, path, blocks):
     parts = [f"## {name}\n", f"{row['doc'][0].upper()}{row['doc'][1:]}.\n"]
     if row["baseline"]:
         parts.append("It exists for comparison only, and is chosen only where a setting asks.\n")
-    picture = drawing(huddle, coll, name, blocks)
-    parts.append(picture or "It has no drawing: the simulator has no such call.\n")
+    if can_simulate(huddle):
+        picture = drawing(huddle, coll, name, blocks)
+        parts.append(picture or "It has no drawing: the simulator has no such call.\n")
     parts.append(parameters(row["parameters"]))
     parts += [told(title, lines) for title in FIELDS if (lines := field(head, title))]
     where = path.relative_to(root)
@@ -160,29 +169,32 @@ def page(root, huddle, coll, rows, found):
         parts = [job.result() for job in jobs]
     words = coll["doc"][0].upper() + coll["doc"][1:]
     chosen = f"`huddle explain {coll['name']}` shows which algorithm serves which calls."
-    top = [f"# {coll['mpi']}\n", f"{words}. {chosen}\n", timeline.legend() + "\n"]
+    top = [f"# {coll['mpi']}\n", f"{words}. {chosen}\n"]
+    if can_simulate(huddle):
+        top.append(timeline.legend() + "\n")
     return "\n".join([*top, *parts])
 
 
 INTRODUCTION = """# Algorithms
 
 Each algorithm is one file, or one function of a family's file. Its head says where it comes from,
-what it costs and what it accepts. These pages are made of the heads, of what the library tells, and
-of the simulator.
+what it costs and what it accepts. These pages are made of the heads, and of what the library tells.
 
-A drawing is one simulated call of {ranks} ranks on two Kunpeng 920, one core per rank, all entering
-at once. Time runs to the right. Four cores each share a cache: ranks 0 to 3, and 4 to 7.
-
-{legend}
-
-Algorithms of communicators that span nodes (`src/alg/nodes`, `src/alg/rings`) are not in this list.
-[Architecture](../../docs/architecture.md) describes them.
+{drawings}Algorithms of communicators that span nodes (`src/alg/nodes`, `src/alg/rings`) are not in
+this list. [Architecture](../../docs/architecture.md) describes them.
 
 ```{{toctree}}
 :maxdepth: 1
 
 {pages}
 ```
+"""
+
+DRAWINGS = """A drawing is one simulated call of {ranks} ranks on two Kunpeng 920, one core per rank, all
+entering at once. Time runs to the right. Four cores each share a cache: ranks 0 to 3, and 4 to 7.
+
+{legend}
+
 """
 
 
@@ -196,6 +208,9 @@ def pages(root, build):
         rows = [row for row in known if row["collective"] == coll["name"]]
         made[f"{folder}/{coll['name']}.md"] = page(root, huddle, coll, rows, found)
     made[f"{folder}/index.md"] = INTRODUCTION.format(
-        ranks=RANKS, legend=timeline.legend(), pages="\n".join(names)
+        drawings=DRAWINGS.format(ranks=RANKS, legend=timeline.legend())
+        if can_simulate(huddle)
+        else "",
+        pages="\n".join(names),
     )
     return made

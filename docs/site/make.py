@@ -6,6 +6,7 @@ writes the generated ones there, and runs Sphinx.
 usage: make.py BUILD [--check]
 
 Pages keep their places to each other, so that the links of the repository are those of the site.
+The laboratory adds its own pages, if the tree has one.
 """
 
 import os
@@ -15,15 +16,14 @@ import subprocess
 import sys
 
 import algorithms
-import gallery
 import header
 
 import check
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-PAGES = ("CONTRIBUTING.md", "CHANGELOG.md", "LICENSE", "lab/README.md")
-# Linked from pages.
-FOLDERS = ("docs", "examples", "lab/docs", "lab/evidence", "lab/machines")
+PAGES = ("CONTRIBUTING.md", "CHANGELOG.md", "LICENSE")
+FOLDERS = ("docs", "examples")  # pages, and what they link to
+LABORATORY = ROOT / "lab/docs/site/gallery.py"  # adds its pages
 
 
 def stage(source):
@@ -34,8 +34,6 @@ def stage(source):
         shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in PAGES:
         shutil.copy2(ROOT / name, source / name)
-    for path in (ROOT / "build/plots").glob("*.svg"):
-        shutil.copy2(path, source / "lab/evidence" / path.name)
     shutil.copy2(ROOT / "docs/site/index.txt", source / "index.md")
 
 
@@ -53,7 +51,8 @@ def main(build, checked):
     stage(source)
     write(source, algorithms.pages(ROOT, build))
     write(source, {"reference/api.md": header.page(ROOT)})
-    write(source, {"gallery.md": gallery.page(ROOT)})
+    if LABORATORY.exists():
+        subprocess.run([sys.executable, "-B", LABORATORY, build, source], check=True)
     shutil.rmtree(out, ignore_errors=True)
     words = ["-b", "html", "-E", "-q", "-c", str(ROOT / "docs/site"), "-d", str(site / "doctrees")]
     strict = ["-W", "--keep-going"] if checked else []

@@ -3,12 +3,14 @@
 
 usage: build/venv/bin/python lab/evidence/peers.py [--huddle FILE] [--minutes M] [FILE...]
            [--machine NAME,CORES] [--note TEXT]...
+       build/venv/bin/python lab/evidence/peers.py --plot
 
 Without files it runs the `huddle bench --summary` commands in the heads of both files, each for at
 most --minutes minutes (default: 120), and requires a quiet machine.  Files are results of such
 commands with --csv, from this machine or from the machine named by --machine.  Then it writes
-peers.csv and back-to-back.csv for four cores, peers-2-cores.csv and so on for other numbers, and
-with 16 cores or more lab/docs/figures/peers.png.  A note becomes a line of both heads.
+peers.csv and back-to-back.csv for four cores, peers-2-cores.csv and so on for other numbers.  A
+note becomes a line of both heads.  --plot draws peers-16-cores.csv, as build/plots/peers.svg; it
+runs nothing.
 
 `huddle bench --summary` decides which figures are compared (docs/benchmarking.md).
 """
@@ -24,6 +26,7 @@ import tempfile
 from collections import defaultdict
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+PLOT = ROOT / "build/plots/peers.svg"
 COLLECTIVES = "barrier bcast reduce allreduce reduce_scatter alltoall"
 PIECES = "allgather allgatherv gather gatherv scatter scatterv scan exscan"
 COMMANDS = (
@@ -32,6 +35,7 @@ COMMANDS = (
 )
 UNITS = ((1 << 20, "MB"), (1 << 10, "KB"), (1, "B"))
 DRAWN = "near"  # the class of line transfers in the plot
+DRAWN_CORES = 16
 SHOWN = {"4": "4 ranks", "8": "8 ranks", "16": "16 ranks"}  # labels of the plot
 COLOURS = ("#1b9e77", "#d95f02", "#7570b3")
 SETTING = ("ranks", "bind", "root")
@@ -46,7 +50,6 @@ class Machine:
         name, _, cores = (text or "").rpartition(",")
         self.cores = int(cores) if text else len(os.sched_getaffinity(0))
         self.name = name if text else processor()
-        self.many = self.cores >= 16
 
     def file(self, name):
         exact = 4 <= self.cores < 16
@@ -153,7 +156,7 @@ def speeds(rows, collective, ranks):
         (int(row["bytes"]), 1 / float(row["ratio"]))
         for row in rows
         if (row["collective"], row["ranks"], row["class"]) == (collective, ranks, DRAWN)
-        and row["root"] == "shift"
+        and row.get("root", "shift") == "shift"
     )
 
 
@@ -178,14 +181,16 @@ def short(size):
     return next((f"{size // factor} {unit}" for factor, unit in UNITS if size >= factor), "0")
 
 
-def draw(table):
+def draw(path, plot=PLOT):
+    """Draws a file peers-*.csv."""
     import matplotlib
 
     matplotlib.use("Agg")
+    matplotlib.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "peers"})
     from matplotlib import pyplot
     from matplotlib.lines import Line2D
 
-    with open(table.path, encoding="utf-8") as file:
+    with open(path, encoding="utf-8") as file:
         rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
     names = f"{COLLECTIVES} alltoallv {PIECES}".split()
     picture, axes = pyplot.subplots(4, 4, figsize=(12, 10), sharey=True, layout="constrained")
@@ -196,10 +201,9 @@ def draw(table):
     lines = [Line2D([], [], color=colour, marker="o") for colour in COLOURS]
     axes.flat[len(names)].legend(lines, SHOWN.values(), loc="center")
     picture.supylabel("speed compared with the fastest other MPI (1: equal)")
-    picture.suptitle(
-        f"{table.machine.cores} cores: single calls, fresh data, slowest rank", fontsize=11
-    )
-    picture.savefig(ROOT / "lab/docs/figures/peers.png", dpi=100)
+    picture.suptitle(f"{DRAWN_CORES} cores: single calls, fresh data, slowest rank", fontsize=11)
+    plot.parent.mkdir(parents=True, exist_ok=True)
+    picture.savefig(plot, metadata={"Date": None})
 
 
 def main():
@@ -208,8 +212,12 @@ def main():
     parser.add_argument("--minutes", type=float, default=120)
     parser.add_argument("--machine", type=Machine, default=None)
     parser.add_argument("--note", action="append", default=[])
+    parser.add_argument("--plot", action="store_true")
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     options = parser.parse_args()
+    if options.plot:
+        draw(Machine(f",{DRAWN_CORES}").file("peers.csv"))
+        return
     machine = options.machine or Machine(None)
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -218,13 +226,11 @@ def main():
     about = (
         "One collective: huddle under the slower MPI, and the fastest peer; medians of launches."
     )
-    peers = Table(machine, "peers.csv", about, options.note)
-    peers.write(samples, [*SETTING, *SINGLE_COLUMNS.split(",")], single_calls(cases))
+    table = Table(machine, "peers.csv", about, options.note)
+    table.write(samples, [*SETTING, *SINGLE_COLUMNS.split(",")], single_calls(cases))
     about = "Calls back to back: time with huddle by the same MPI's without; medians of launches."
     table = Table(machine, "back-to-back.csv", about, options.note)
     table.write(samples, ["mpi", *SETTING, *LOOP_COLUMNS.split(",")], loops(cases))
-    if machine.many:
-        draw(peers)
 
 
 if __name__ == "__main__":

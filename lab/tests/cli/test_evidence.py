@@ -142,6 +142,16 @@ class There(unittest.TestCase):
             plot = xml.dom.minidom.parse(os.path.join(folder, "E14.svg"))
         self.assertEqual("svg", plot.documentElement.tagName)
 
+    @unittest.skipUnless(can_draw(), "no matplotlib here: plots cannot be drawn")
+    def test_the_comparison_with_other_mpis_can_be_drawn(self):
+        with tempfile.TemporaryDirectory() as folder:
+            code = "import sys, pathlib, peers; peers.draw(*map(pathlib.Path, sys.argv[1:]))"
+            words = ["-B", "-c", code, FOLDER / "peers-16-cores.csv", f"{folder}/peers.svg"]
+            subprocess.run([PYTHON, *words], check=True, timeout=300, cwd=FOLDER)
+            plot = pathlib.Path(folder, "peers.svg").read_text(encoding="utf-8")
+        for words in ("allreduce", "scatterv", "16 ranks", "16 cores: single calls"):
+            self.assertIn(f">{words}", plot)
+
     def test_simulated_series_were_made_by_their_commands(self):
         for number, about in ALL.items():
             if about["kind"] == "simulated":
