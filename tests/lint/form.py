@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
 The form of files: licence line, length of files and functions, and executable commands.  docs/ is
-installed with the product, so pictures and data are in lab/docs and lab/evidence.
+installed with the product, so data are in lab/evidence.  Pictures are drawn from data (docs/build).
 """
 
 import ast
@@ -20,7 +20,7 @@ COLUMNS = 100
 WIDE = ("tests/mpi/cases.py",)  # a table
 NARROW = (*tree.CODE, ".S", ".f90", ".spec", "CMakeLists.txt", "Dockerfile", "modulefile")
 COMMANDS = ("quickstart", "test", ".ci/run")
-EVIDENCE = (".csv", ".png", ".svg")
+PICTURES = (".png", ".svg")
 SCRIPTS = (*COMMANDS, "docs/build", "packaging/debian/rules")
 
 
@@ -80,14 +80,15 @@ def wide_lines_of_python(text):
 
 
 def evidence(root):
-    """Returns the paths of pictures and data in docs/."""
-    found = [
-        os.path.relpath(os.path.join(folder, name), root)
-        for folder, _, names in os.walk(os.path.join(root, "docs"))
-        for name in names
-        if name.endswith(EVIDENCE)
-    ]
-    return sorted(found)
+    """Yields complaints about data in docs/, and about pictures there and in the laboratory."""
+    for top in ("docs", "lab"):
+        for folder, _, names in os.walk(os.path.join(root, top)):
+            for name in sorted(names):
+                path = os.path.relpath(os.path.join(folder, name), root)
+                if name.endswith(PICTURES):
+                    yield f"{path}: a picture is drawn from data"
+                elif name.endswith(".csv") and top == "docs":
+                    yield f"{path}: belongs into the laboratory"
 
 
 def lines_limit(path):
@@ -103,7 +104,7 @@ def check(root):
         for name in COMMANDS
         if not os.access(os.path.join(root, name), os.X_OK)
     ]
-    complaints += [f"{path}: belongs into the laboratory" for path in evidence(root)]
+    complaints += evidence(root)
     for path in tree.files(root):
         text = tree.read(root, path)
         is_code = (

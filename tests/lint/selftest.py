@@ -213,7 +213,8 @@ BAD = (
     (tokens, "cli/a.py", "# TO" + "DO: all of it\n", "unfinished"),
     (tokens, "test", "pip install -i pypi." + "org\n", "registry"),
     (form, "src/core/a.c", "int x;\n", "SPDX"),
-    (form, "docs/figures/a.png", "", "docs/figures/a.png: belongs into the laboratory"),
+    (form, "docs/a.csv", "", "docs/a.csv: belongs into the laboratory"),
+    (form, "lab/docs/figures/a.png", "", "lab/docs/figures/a.png: a picture is drawn from data"),
     (form, "cli/a.py", "# " + "x" * 99 + "\n", "cli/a.py:1: more than 100 columns"),
     (form, "src/core/a.c", SPDX + "int x;\n" * 500, "more than 400"),
     (form, "src/core/a.c", SPDX + "/* " + "x" * 99 + " */\n", "a.c:2: more than 100 columns"),
@@ -313,7 +314,7 @@ GOOD = (
         "src/alg/bcast/a.c",
         "static const int table[] = { 1 };\nstatic bool f(int x)\n{\n    return x == 1;\n}\n",
     ),
-    (form, "lab/docs/figures/a.png", ""),
+    (form, "lab/evidence/a.csv", ""),
     (form, "src/alg/bcast/a.c", SPDX + "/*\n" + " * why\n" * 200 + " */\nint x;\n"),
     (
         heads,

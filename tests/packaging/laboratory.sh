@@ -4,5 +4,5 @@
 
 of_the_laboratory() { # prints those of the paths on standard input
     local names='lab|evidence|machines|model|simulate|bench-fit|bench-machine'
-    grep -E "/($names)(/|\$)|[.]png\$" || true
+    grep -E "/($names)(/|\$)" || true
 }
