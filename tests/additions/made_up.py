@@ -6,8 +6,8 @@ descriptor, an algorithm and three rows must be enough for all parts of huddle.
 usage: made_up.py SCRATCH
 
 The collective is MPI_Neighbor_alltoall, which huddle does not handle, on a graph in which all ranks
-are neighbors.  The race checker, its mutations, the simulator and the CLI must know it, and both
-front ends must handle its calls.
+are neighbors.  The race checker, its mutations and the CLI must know it, and both front ends must
+handle its calls.
 """
 
 import json
@@ -41,8 +41,6 @@ def check_cli(copy):
     run(copy, f"{huddle} settings | grep -w {VARIABLE}")
     answer = run(copy, f"{VARIABLE}=whole {huddle} explain {NAME} --ranks 4 --bytes 8")
     must("whole" in answer, "huddle explain does not name its algorithm")
-    words = "--machine kunpeng-920 --ranks 8 --bytes 8 --algorithm whole"
-    must("whole" in run(copy, f"{huddle} lab simulate {NAME} {words}"), "nothing is simulated")
 
 
 def check_mpi(copy, mpi, words):
