@@ -19,6 +19,10 @@ HUD_WHEEL_TOOLS="click==8.5.1 click-man==0.6.0 build==1.6.1 scikit-build-core==1
 HUD_SITE_PACKAGES="hunspell hunspell-en-gb"
 HUD_SITE_WHEELS="sphinx myst-parser furo"
 
+# Presets build the laboratory; a tree may lack it.
+HUD_OPTIONS=""
+[ -d lab ] || HUD_OPTIONS=-DHUD_LAB=OFF
+
 say() { printf 'huddle: %s\n' "$*" >&2; }
 
 # need_packages NAME...: installs missing packages, as root or with sudo. Without either it prints
@@ -99,7 +103,7 @@ quietly() {
 build() {
     if [ $# != 0 ] || [ ! -f build/build.ninja ]; then
         say "configuring build/"
-        quietly cmake --preset release -G Ninja "$@"
+        quietly cmake --preset release -G Ninja $HUD_OPTIONS "$@"
     fi
     say "building into build/, which takes some minutes the first time"
     quietly cmake --build build
