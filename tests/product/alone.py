@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-Builds all of the product in a copy of the tree that has no lab/, and runs some of its tests.
+Builds all of the product in a copy of the tree that has no lab/, and runs its tests.
 
 usage: alone.py SOURCE SCRATCH [--full]
 
-These are lints, unit tests, the race checker, examples, one program under each of Debian's MPIs,
-and the tests of the CLI, without those that take long, measure, or record programs under MPIs.
-With --full they are all tests of the CLI, and all tests of the other rooms that have the label
-quick or sim; so those of the rooms bench, edges, faults, fuzz and packaging are not among them.
+With --full these are all tests of ./test, and all cases of the CLI.  Otherwise they are what is
+quick: lints, units, properties, the corpora of fuzzing, the race checker, examples, one program
+under each of Debian's MPIs, the tests of other tests' tools, and the tests of the CLI without those
+that take long, measure, or record programs under MPIs.
+
+SCRATCH is in the build folder.  The copy uses what has been fetched there, such as MPIs.
 """
 
 import json
@@ -20,7 +22,8 @@ sys.path[:0] = [os.path.join(HERE, "..", name) for name in ("lint", "additions")
 import copied
 
 MOST_SETTINGS = 60
-ROOMS = "lint,unit,sim,cli,mpi"  # folders of tests/
+ROOMS = "lint,unit,property,fuzz,sim,cli,mpi"  # folders of tests/
+FETCHED = ("venv", "peers", "ompi-5.0")  # folders that .ci/install.sh and mpi_wheels make
 LONG = "test_record.py"  # runs under MPIs; in tests/cli
 FAST = (  # a short build counts
     "-DHUD_KERNELS=-O0",
@@ -49,10 +52,21 @@ def try_library(copy):
     print(f"{len(algorithms)} algorithms, {len(rows)} settings of users")
 
 
+def share_fetched(copy, scratch):
+    """Links the fetched folders into the copy, so that nothing is fetched again."""
+    os.makedirs(os.path.join(copy, "build"))
+    for name in FETCHED:
+        path = os.path.join(os.path.dirname(scratch), name)
+        if os.path.exists(path):
+            os.symlink(path, os.path.join(copy, "build", name))
+
+
 def main(source, scratch, *words):
     copy = copied.make(source, scratch, without="lab/")
     assert not os.path.exists(os.path.join(copy, "lab"))
     full = "--full" in words
+    if full:
+        share_fetched(copy, scratch)
     options = () if full else (*FAST, f"-DHUD_TEST_ONLY={ROOMS}")
     cmake = ("cmake", "-S", ".", "-B", "build", "-G", "Ninja", "-DHUD_WERROR=ON")
     run(copy, *cmake, f"-DHUD_TEST_PYTHON={sys.executable}", *options)
@@ -61,10 +75,11 @@ def main(source, scratch, *words):
     ctest = ("ctest", "--test-dir", "build", "-j", str(os.cpu_count()), "--output-on-failure")
     ctest = (*ctest, "--no-tests=error")
     if full:
-        print(run(copy, *ctest, "-L", "^(quick|sim)$"))
+        print(run(copy, *ctest, "-C", "ci"))
         print(run(copy, *ctest, "-C", "full", "-R", "^cli(_measured)?_full$", "-FA", "."))
         return
-    print(run(copy, *ctest, "-L", "^(quick|sim)$", "-LE", "^long$"))
+    print(run(copy, *ctest, "-L", "^(quick|sim|fuzz)$", "-LE", "^long$"))
+    print(run(copy, *ctest, "-R", "^selftests$", "-FA", "."))
     pytest = (sys.executable, "-B", "-m", "pytest", "-q", "-n", str(min(8, os.cpu_count())))
     words = ("--dist", "loadscope", "-m", "not serial", f"--ignore=tests/cli/{LONG}", "tests/cli")
     os.environ["HUD_BUILD"] = os.path.join(copy, "build")
