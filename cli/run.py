@@ -83,13 +83,10 @@ def show_nodes(totals: Totals, rows: dict[str, Row]) -> None:
     calls = sum(row.passed[SPANS] + far * row.passed[WITHOUT] for row in rows.values())
     if not calls or totals.core.other()["messages"]:
         return
-    if os.environ.get("HUDDLE_NODES", "off") in ("", "off", "0"):
-        why = "set HUDDLE_NODES=auto"
-    else:
-        why = "not all of these ranks are known to use huddle"
+    off = os.environ.get("HUDDLE_NODES", "off") in ("", "off", "0")
     warn(
         f"nodes          {count_text(calls, 'call')} of communicators with ranks on other nodes"
-        f" fell back to the MPI: {why}"
+        f" fell back to the MPI: {totals.core.nodes_remedy['off' if off else 'on']}"
     )
 
 

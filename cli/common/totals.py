@@ -71,12 +71,12 @@ class Core:
     """The counters of huddle's core, summed over the ranks that have it."""
 
     def __init__(
-        self, ranks: list[Rank], about: dict[str, list[str]], collectives: list[dict[str, Any]]
+        self, ranks: list[Rank], about: dict[str, Any], collectives: list[dict[str, Any]]
     ) -> None:
         self.names = [c["name"] for c in collectives]
         self.served = {c["also"]: c["name"] for c in collectives if c.get("also")}
         self.sized = [c["sized"] for c in collectives]
-        self.reasons = about["reasons"]
+        self.reasons, self.nodes_remedy = about["reasons"], about["nodes_remedy"]
         width = len(about["counts"]) + len(self.reasons)
         fields = 2 + len(self.names) * width + len(about["others"])
         self.ranks = [r for r in ranks if len(r.core) == fields and r.core[0] == len(self.names)]

@@ -86,7 +86,7 @@ class Job:
         if words[0] == "lines":
             right = [i for i, line in enumerate(stdin.split("\n"), 1) if "->" in line]
             return wisdom_files.answer(right)
-        about = {"counts": COUNTS, "reasons": REASONS, "others": []}
+        about = {"counts": COUNTS, "reasons": REASONS, "others": [], "nodes_remedy": {}}
         return COLLECTIVES if words[1] == "collectives" else about
 
     def saved(self, found):

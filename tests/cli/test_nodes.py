@@ -12,10 +12,12 @@ from cli.common.totals import Row
 
 
 class Line(unittest.TestCase):
+    remedy = {"off": "set HUDDLE_NODES=auto", "on": "not all of these ranks"}  # the library's texts
+
     def line(self, hosts, world, messages=0, nodes=None, **passed):
         names = {"spans": run.SPANS, "without": run.WITHOUT}
         ranks = [SimpleNamespace(host=host, world_size=world) for host in hosts]
-        core = SimpleNamespace(other=lambda: {"messages": messages})
+        core = SimpleNamespace(other=lambda: {"messages": messages}, nodes_remedy=self.remedy)
         row = Row(passed=Counter({names[name]: calls for name, calls in passed.items()}))
         kept = {k: v for k, v in os.environ.items() if k != "HUDDLE_NODES"}
         more = {} if nodes is None else {"HUDDLE_NODES": nodes}

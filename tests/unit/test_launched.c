@@ -174,9 +174,10 @@ static void statistics_report_calls_that_fell_back_because_of_nodes(void **state
     assert_non_null(strstr(text, line));
     assert_non_null(strstr(text, ": set HUDDLE_NODES=auto\n"));
     text = printed("HUDDLE_NODES=auto", 1, NULL);
-    assert_non_null(strstr(text, ": the launcher does not vouch for these ranks"));
+    assert_non_null(strstr(text, ": not all of these ranks are known to use huddle; where the "
+                                 "launcher does not vouch for them, HUDDLE_NODES=on does\n"));
     text = printed("HUDDLE_NODES=auto", 1, everywhere);
-    assert_non_null(strstr(text, ": some of these ranks have not announced"));
+    assert_non_null(strstr(text, ": not all of these ranks are known to use huddle"));
     assert_null(strstr(printed("HUDDLE_NODES=off", 2, NULL), line));
     assert_null(strstr(printed("HUDDLE_NODES=off", 0, NULL), line));
 }

@@ -138,16 +138,6 @@ static void print_table(const struct hud_context *c, const struct sums *s)
         (unsigned long long)s->home, (unsigned long long)s->elsewhere);
 }
 
-/* Returns what a user can do for calls of communicators with ranks on other nodes. */
-static const char *remedy(const struct hud_context *c)
-{
-    if (c->config.number[SET_NODES] == NODES_OFF)
-        return "set HUDDLE_NODES=auto";
-    if (c->host.present || c->host.present_far)
-        return "some of these ranks have not announced that they use huddle";
-    return "the launcher does not vouch for these ranks, and HUDDLE_NODES=on does";
-}
-
 /* Prints how many calls fell back because ranks are on other nodes, if no message was sent. */
 static void print_far(const struct hud_context *c, const struct sums *s)
 {
@@ -160,7 +150,9 @@ static void print_far(const struct hud_context *c, const struct sums *s)
         fprintf(stderr,
                 "huddle: nodes          %llu %s of communicators with ranks on other nodes fell "
                 "back to the MPI: %s\n",
-                (unsigned long long)calls, calls == 1 ? "call" : "calls", remedy(c));
+                (unsigned long long)calls, calls == 1 ? "call" : "calls",
+                c->config.number[SET_NODES] == NODES_OFF ? hud_nodes_remedy_off
+                                                         : hud_nodes_remedy_on);
 }
 
 /* Prints the traffic between nodes, if there was any. */

@@ -141,7 +141,8 @@ static json_t *machine_json(void)
     return json;
 }
 
-/* Lists the names of the numbers of hud_statistics_here, in their order. */
+/* Lists the names of the numbers of hud_statistics_here, in their order, and the remedies for calls
+ * that fell back because of several nodes. */
 static json_t *statistics_json(void)
 {
     static const char *const memory[] = { "arena_bytes",     "leased_bytes",  "leased_peak_bytes",
@@ -155,8 +156,9 @@ static json_t *statistics_json(void)
         json_array_append_new(list, json_string(memory[i]));
     for (int r = 0; r < REASON_COUNT; r++)
         json_array_append_new(reasons, json_string(hud_reason_text[r]));
-    return json_pack("{s:[s,s,s,s], s:o, s:o}", "counts", "calls", "bytes", "ns", "empty",
-                     "reasons", reasons, "others", list);
+    return json_pack("{s:[s,s,s,s], s:o, s:o, s:{s:s, s:s}}", "counts", "calls", "bytes", "ns",
+                     "empty", "reasons", reasons, "others", list, "nodes_remedy", "off",
+                     hud_nodes_remedy_off, "on", hud_nodes_remedy_on);
 }
 
 int hud_info_json(const char *topic, char **json)
