@@ -7,5 +7,4 @@ const char *const hud_reason_text[REASON_COUNT] = { REASONS(REASON_TEXT) };
 
 const char *const hud_nodes_remedy_off = "set HUDDLE_NODES=auto";
 const char *const hud_nodes_remedy_on =
-    "not all of these ranks are known to use huddle; where the launcher does not vouch for them, "
-    "HUDDLE_NODES=on does";
+    "not all of these ranks are known to use huddle; HUDDLE_NODES=on assumes that they do";

@@ -174,8 +174,8 @@ static void statistics_report_calls_that_fell_back_because_of_nodes(void **state
     assert_non_null(strstr(text, line));
     assert_non_null(strstr(text, ": set HUDDLE_NODES=auto\n"));
     text = printed("HUDDLE_NODES=auto", 1, NULL);
-    assert_non_null(strstr(text, ": not all of these ranks are known to use huddle; where the "
-                                 "launcher does not vouch for them, HUDDLE_NODES=on does\n"));
+    assert_non_null(strstr(text, ": not all of these ranks are known to use huddle; "
+                                 "HUDDLE_NODES=on assumes that they do\n"));
     text = printed("HUDDLE_NODES=auto", 1, everywhere);
     assert_non_null(strstr(text, ": not all of these ranks are known to use huddle"));
     assert_null(strstr(printed("HUDDLE_NODES=off", 2, NULL), line));

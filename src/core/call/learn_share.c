@@ -89,7 +89,8 @@ bool hud_learn_share(struct hud_team *team, const union hello *hello,
     }
     if (write_lines(team, places, has_read, known))
         return true;
-    hud_log(&team->context->config, LOG_INFO, "no lease for what is known about such teams");
+    hud_log(&team->context->config, LOG_INFO,
+            "no shared memory for the known choices of such teams");
     return false;
 }
 

@@ -209,8 +209,8 @@ static void keep(struct hud_context *c, const struct cost_network *network)
 {
     hud_log(
         &c->config, LOG_DEBUG,
-        "a message between nodes takes %.0f ns and %.0f ps per byte, one more %.0f ns, of which "
-        "its start takes %.0f ns",
+        "network: a message between nodes takes %.0f ns and %.0f ps per byte; each further message "
+        "takes %.0f ns, of which its start takes %.0f ns",
         network->alpha_ns, 1e3 * network->beta_ns, network->overhead_ns, network->send_ns);
     pthread_mutex_lock(&c->lock);
     c->plan.network = *network;
