@@ -60,7 +60,7 @@ def simulated_ns(nodes, tree, degree, segment):
 
 @unittest.skipUnless(smpi.here(LAYOUT), smpi.MISSING)
 class Network(unittest.TestCase):
-    def test_broadcasts_take_as_long_as_simgrid_says(self):
+    def test_broadcasts_take_as_long_as_in_simgrid(self):
         for nodes, *point in CASES:
             (reference,) = smpi.run(LAYOUT, ALPHA_NS, BETA_NS, nodes, [(*point, BYTES)])
             with self.subTest(nodes=nodes, point=point):

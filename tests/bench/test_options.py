@@ -284,7 +284,7 @@ class Peers(unittest.TestCase):
         )
         self.assertEqual({}, variants.peer_of("ompi4", self.found).parameters)
 
-    def test_a_missing_mpi_is_a_line_and_an_unknown_one_an_error(self):
+    def test_a_missing_mpi_is_reported_and_an_unknown_mpi_is_refused(self):
         self.assertIn("mpich5: not found", variants.peer_of("mpich5", self.found))
         for name in ("ompi4-nothing", "mpich4-sm", "elan"):
             with self.subTest(name=name), self.assertRaisesRegex(CliError, name):

@@ -257,7 +257,7 @@ class Shown(unittest.TestCase):
             [title.split("(")[1].split(":")[0] for title, *_ in tables.tables(found)],
         )
 
-    def test_without_matplotlib_a_picture_is_an_error_and_a_page_has_none(self):
+    def test_without_matplotlib_png_fails_and_html_has_no_pictures(self):
         output, none = [], dict.fromkeys(("csv", "json", "columns", "png", "html"))
         with (
             tempfile.TemporaryDirectory() as scratch,

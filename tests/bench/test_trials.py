@@ -20,7 +20,7 @@ HUDDLE = os.path.join(BUILD, "bin", "huddle")
 
 
 class Conditions(unittest.TestCase):
-    def test_every_setting_is_listed_as_usable_in_a_comparison_or_not(self):
+    def test_every_setting_is_classified_for_comparisons(self):
         rows = json.loads(
             subprocess.run(
                 [HUDDLE, "settings", "--lab", "--json"], stdout=subprocess.PIPE, check=True

@@ -178,7 +178,7 @@ class Run(unittest.TestCase):
             self.assertEqual(folder, kept["HUDDLE_RECORD"])
             self.assertEqual([file], glob.glob(os.path.join(folder, "*")))
 
-    def test_unwritable_statistics_of_the_option_are_refused_at_the_start(self):
+    def test_unwritable_statistics_file_of_the_option_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:
             made = os.path.join(folder, "made")
             for option in (
@@ -193,7 +193,7 @@ class Run(unittest.TestCase):
                 self.assertRegex(answer.stderr, r"^huddle: [^\n]*\n$")
                 self.assertFalse(os.path.exists(made))
 
-    def test_unwritable_statistics_of_the_environment_are_refused_at_the_start(self):
+    def test_unwritable_statistics_file_of_the_environment_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:
             file, bad = os.path.join(folder, "f"), "json:/no/such/file"
             for options, value, status in (

@@ -169,7 +169,7 @@ class Savings(unittest.TestCase):
         self.assertEqual((4, 4), (one.handled, one.covered))
         self.assertAlmostEqual(4 * 2000 / SECOND, one.saved)
 
-    def test_times_are_those_of_as_many_ranks_oversubscribed_or_not(self):
+    def test_times_match_the_number_of_ranks_and_oversubscription(self):
         over = row(ranks=8, alone=9000, over=True)
         for size, cores, saved_ns in ((2, 2, 2000), (8, 4, 8000), (8, 8, None), (2, 1, None)):
             with self.subTest(size=size, cores=cores):
@@ -188,7 +188,7 @@ class Savings(unittest.TestCase):
             found, missing = job.call("bcast", 1024, 1).saved(of(row(), row(ranks=3)))
             self.assertEqual((0, {estimate.APART: 2}), (found["bcast"].covered, dict(missing)))
 
-    def test_barriers_have_no_size_and_reduce_scatter_the_size_of_all_blocks(self):
+    def test_barrier_has_no_size_and_reduce_scatter_that_of_all_blocks(self):
         job = Job().call("barrier", 0, 1).call("reduce_scatter_block", 256, 1)
         for rank in job.ranks:
             rank.core[handled_at(0)] = 1

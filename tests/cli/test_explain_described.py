@@ -37,7 +37,7 @@ class Described(OnMachines):
         self.assertEqual((0, ""), (answer.returncode, answer.stderr))
         self.assertRegex(answer.stdout, r"(?m)^ *this +the machine that this runs on")
 
-    def test_without_descriptions_an_unknown_name_is_answered_with_their_package(self):
+    def test_unknown_machines_without_descriptions_name_the_package(self):
         for folder, named in ((self.folder, False), (os.path.join(self.folder, "none"), True)):
             layout = types.SimpleNamespace(machines=folder)
             with self.subTest(folder=folder), self.assertRaises(CliError) as refused:

@@ -90,7 +90,7 @@ class Command(Folder):
         self.first = piece["serves"]["algorithm"]
         return next(name for name in piece["others"] if name.split()[0] not in (self.first, "mpi"))
 
-    def test_explain_says_that_a_known_choice_serves(self):
+    def test_explain_reports_a_known_choice_that_serves(self):
         path, machine = self.place()
         choice = self.candidate()
         known = QUEUE.replace("queue budget=128K", choice)
@@ -116,7 +116,7 @@ class Command(Folder):
         text = self.run_it("explain", "bcast", HUDDLE_WISDOM="on", HUDDLE_TUNING="off").stdout
         self.assertIn("  choices known here precede this table: huddle wisdom show bcast\n", text)
 
-    def test_explain_says_why_a_known_choice_does_not_serve(self):
+    def test_explain_reports_why_a_known_choice_does_not_serve(self):
         path, machine = self.place()
         known = QUEUE.replace("queue budget=128K", self.candidate())
         for text, setting, why in (
@@ -167,7 +167,7 @@ class Command(Folder):
             self.assertEqual((2, ""), (answer.returncode, answer.stdout))
             self.assertRegex(answer.stderr, rf"^huddle: [^\n]*{re.escape(expected)}[^\n]*\n$")
 
-    def test_an_mpi_of_which_nothing_is_known_has_the_first_choice(self):
+    def test_an_mpi_without_known_choices_has_the_first_choice(self):
         path, machine = self.place()
         choice = self.candidate()
         text = self.explain("--mpi", "mpich4")
@@ -199,7 +199,7 @@ class Command(Folder):
         self.assertEqual([one for one in before if one.split()[0] != serves], after[1:])
         self.assertNotRegex("".join(before), "[0-9]{4}", "sizes have units")
 
-    def test_explain_says_what_a_program_refuses_and_what_to_do(self):
+    def test_explain_reports_refused_wisdom_and_the_remedy(self):
         path, machine = self.place()
         known = QUEUE.replace("queue budget=128K", self.candidate())
         remedy = f"huddle wisdom import {path} --force takes it over; rm {path} begins anew"
@@ -223,7 +223,7 @@ class Command(Folder):
         self.run_it("wisdom", "import", path, "--force")
         self.assertNotIn("not used", self.explain())
 
-    def test_explain_says_what_is_of_another_version_of_an_algorithm(self):
+    def test_explain_reports_choices_of_another_version_of_an_algorithm(self):
         path, machine = self.place()
         known = QUEUE.replace("queue budget=128K", self.candidate()) + " version=9"
         self.write(known, path=path, machine=machine)

@@ -179,7 +179,7 @@ class Launchers(unittest.TestCase):
             with self.subTest(words=words, more=more):
                 self.seen(mpi, *words, "./app", line=line + why if why else "", **more)
 
-    def test_an_unknown_launcher_is_a_line_if_there_may_be_several_nodes(self):
+    def test_an_unknown_launcher_is_reported_if_there_may_be_several_nodes(self):
         hosts = os.path.join(self.folder, "hosts")
         with open(hosts, "w", encoding="utf-8") as file:
             file.write("a 1\na 1\nb 1\n")

@@ -71,7 +71,7 @@ class Missing(unittest.TestCase):
         self.assertEqual(stats["ranks_seen"], RANKS)
         self.assertGreater(stats["collectives"]["bcast"]["calls"], 0)
 
-    def test_statistics_name_what_a_file_lacks(self):
+    def test_statistics_name_the_missing_parts_of_a_file(self):
         done = self.team(HUDDLE_STATS="json:/nowhere/stats")
         self.assertIn("cannot write /nowhere/stats: No such file or directory", done.stderr)
 

@@ -89,7 +89,7 @@ class Written(unittest.TestCase):
         self.assertEqual(["said"], heard)
         self.assertTrue(stat.S_ISFIFO(os.stat(self.path).st_mode))
 
-    def test_a_full_disk_leaves_what_was_there(self):
+    def test_a_full_disk_leaves_the_old_file(self):
         program = (
             f"import sys; sys.path.insert(0, {SOURCE!r}); from cli.common import output_files;"
             f" output_files.write({self.path!r}, 'x' * {2 * MAX_FILE_BYTES})"

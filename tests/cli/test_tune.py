@@ -169,7 +169,7 @@ class Drive(unittest.TestCase):
         found = learner.drive([Cell("bcast", "", 2, 8), Cell("scan", "", 2, 8)])
         self.assertEqual({Cell("scan", "", 2, 8): "after 320 calls of each"}, found.undecided)
 
-    def test_calls_that_take_too_long(self):
+    def test_cells_are_undecided_when_the_time_is_over(self):
         learner = Learner(self.folder, {})
         learner.slow = True
         found = learner.drive([Cell("bcast", "", 2, 8)])
@@ -501,7 +501,7 @@ class Runs(unittest.TestCase):
         self.assertEqual("tuning file", found["why"]["by"])
         self.assertEqual([], json.loads(self.huddle("wisdom", "--json").stdout))
 
-    def test_an_interrupt_keeps_what_is_decided(self):
+    def test_an_interrupt_keeps_the_decided_choices(self):
         clean = {k: v for k, v in os.environ.items() if not k.startswith("HUDDLE")}
         words = [os.path.join(BUILD, "bin", "huddle"), "tune", "--ranks", "2", "--minutes", "5"]
         process = subprocess.Popen(

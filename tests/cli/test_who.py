@@ -135,7 +135,7 @@ def stop(job, pids, rank):
 
 
 class Teams(unittest.TestCase):
-    def test_a_stopped_rank_is_named_whatever_process_is_asked(self):
+    def test_a_stopped_rank_is_named_for_any_process_of_the_job(self):
         with running(TEAM, str(RANKS), FOR_EVER) as job:
             pids = ranks_of(job)
             told(job.pid, NOTHING)
@@ -372,7 +372,7 @@ class WrongUse(unittest.TestCase):
         refused(self, os.getpid(), "descriptor is closed .*cannot be read")
         libc.munmap(mapping, ctypes.c_size_t(SIZE))
 
-    def test_foreign_files_are_told_from_arenas(self):
+    def test_foreign_files_are_distinguished_from_arenas(self):
         other = b"huddle\1\0" + bytes(range(8)) + b"9.9.9".ljust(16, b"\0") + bytes(8)
         for expected, how in (
             ("not huddle's", {"sealed": False, "content": other}),

@@ -47,7 +47,7 @@ static void holds_for(const struct alg *a, const long *param, int ranks)
     }
 }
 
-static void slot_bytes_fit_and_do_not_change_when_asked_again(void **state)
+static void slot_bytes_fit_and_are_the_same_in_each_query(void **state)
 {
     long param[ALG_PARAMS] = { 0 };
     int windows = 0;
@@ -65,7 +65,7 @@ static void slot_bytes_fit_and_do_not_change_when_asked_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = { cmocka_unit_test(
-        slot_bytes_fit_and_do_not_change_when_asked_again) };
+        slot_bytes_fit_and_are_the_same_in_each_query) };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,7 +24,7 @@
 
 /* Sends messages of any length, with any number of descriptors and with unexpected nonces. Looking
  * must bring no descriptor into the process, and dropping must leave nothing behind. */
-static void looking_at_messages_takes_no_descriptor(void **state)
+static void peeking_at_messages_takes_no_descriptor(void **state)
 {
     static const size_t lengths[] = {
         0,   1, sizeof(struct handover) - 1, sizeof(struct handover), sizeof(struct handover) + 1,
@@ -124,7 +124,7 @@ static void unmapped_users_are_strangers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(looking_at_messages_takes_no_descriptor),
+        CASE(peeking_at_messages_takes_no_descriptor),
         CASE(messages_of_a_wrong_length_are_garbage),
         CASE(exactly_one_descriptor_is_taken),
         CASE(unmapped_users_are_strangers),

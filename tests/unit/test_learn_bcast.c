@@ -361,7 +361,7 @@ static bool is_of(int row, const char *coll)
 
 /* Checks two facts of the proof in core/call/learn.h.  No slot serves broadcasts and allreduces.
  * Broadcasts of a slot have the same tree. */
-static void slots_of_broadcasts_are_their_own(void **state)
+static void each_broadcast_has_a_slot_of_its_own(void **state)
 {
     int pairs = 0;
 
@@ -443,7 +443,7 @@ int main(void)
         cmocka_unit_test(first_calls_compare_only_where_the_mpi_may_serve),
         cmocka_unit_test(truncation_is_found_in_any_state),
         cmocka_unit_test(failed_comparison_ends_as_the_others_calls),
-        cmocka_unit_test(slots_of_broadcasts_are_their_own),
+        cmocka_unit_test(each_broadcast_has_a_slot_of_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

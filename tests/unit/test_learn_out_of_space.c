@@ -126,7 +126,7 @@ static void no_room(struct rank *r)
     MUST(r, mem_count_read(&context_stats(r->context)->teams_refused) == 2);
 }
 
-static void team_without_room_for_what_is_known_is_refused(void **state)
+static void team_without_room_for_known_choices_is_refused(void **state)
 {
     (void)state;
     ranks_run(&(struct ranks){
@@ -137,7 +137,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(full_pool_keeps_first_and_known_choices),
-        cmocka_unit_test(team_without_room_for_what_is_known_is_refused),
+        cmocka_unit_test(team_without_room_for_known_choices_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -169,7 +169,7 @@ static void broadcast_of_the_root_is_found(void **state)
     assert_int_equal(hud_mismatch_find_broadcast(&mine, &theirs, SLOT), -1);
 }
 
-static void broadcast_of_the_root_may_be_in_the_same_slot_or_by_the_host(void **state)
+static void root_broadcasts_in_the_same_slot_or_by_the_host(void **state)
 {
     (void)state;
     start();
@@ -212,7 +212,7 @@ int main(void)
         cmocka_unit_test(the_same_collective_is_preferred),
         cmocka_unit_test(different_root_is_detected_if_sizes_are_ignored),
         cmocka_unit_test(broadcast_of_the_root_is_found),
-        cmocka_unit_test(broadcast_of_the_root_may_be_in_the_same_slot_or_by_the_host),
+        cmocka_unit_test(root_broadcasts_in_the_same_slot_or_by_the_host),
         cmocka_unit_test(a_shape_has_collective_root_and_size),
     };
 

@@ -277,7 +277,7 @@ static void learn_on_two_spans(struct rank *r)
     MUST(r, spanned_call_with(1, "barrier", 0, &spanned_exact) == HUD_OK);
 }
 
-static void second_span_begins_with_what_rank_0_knows(void **state)
+static void second_span_begins_with_the_choices_of_rank_0(void **state)
 {
     (void)state;
     spanned_cost.fast = "mpi";
@@ -348,7 +348,7 @@ int main(void)
         cmocka_unit_test(trials_change_no_bits),
         cmocka_unit_test(known_choices_may_leave_any_sum_to_the_host),
         cmocka_unit_test(shared_processors_decide_who_reduces),
-        cmocka_unit_test(second_span_begins_with_what_rank_0_knows),
+        cmocka_unit_test(second_span_begins_with_the_choices_of_rank_0),
         cmocka_unit_test(equal_knowledge_is_not_sent),
         cmocka_unit_test(failure_in_a_trial_ends_the_calls),
     };

@@ -88,7 +88,7 @@ static void last_decision_of_a_cell_is_known(void **state)
 }
 
 /* Checks that a digest changes with the copied lines. */
-static void digest_is_of_what_is_known_about_such_teams(void **state)
+static void digest_covers_the_known_choices_of_such_teams(void **state)
 {
     struct wisdom_line line[2];
     uint64_t nothing = hud_wisdom_digest(&wisdom, 2);
@@ -348,7 +348,7 @@ int main(void)
         TEST(lines_of_a_file_may_cover_many_cells),
         TEST(rules_that_are_no_lines),
         TEST(lines_of_a_shape_are_selected),
-        TEST(digest_is_of_what_is_known_about_such_teams),
+        TEST(digest_covers_the_known_choices_of_such_teams),
         TEST(lines_that_are_not_valid_are_ignored),
         TEST(lines_of_another_rank_get_an_end),
         TEST(decisions_of_other_ranks_are_not_written),

@@ -380,7 +380,7 @@ class Beside(unittest.TestCase):
     def test_simulated_times_are_those_of_huddle_simulate(self):
         self.assertEqual({"simulated": self.simulated(False)}, self.compared(simulate=True))
 
-    def test_simulated_and_measured_times_are_those_of_huddle_simulate_measure(self):
+    def test_times_equal_those_of_huddle_simulate_measure(self):
         self.assertNotEqual(self.simulated(False), self.simulated(True))
         self.assertEqual(
             {"simulated": self.simulated(True), "measured": [self.CALL_NS - self.NOTHING_NS] * 2},

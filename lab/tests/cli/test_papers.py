@@ -98,7 +98,7 @@ class Engine(unittest.TestCase):
         self.assertEqual({"degree": 2}, requests[0]["parameters"])
         self.assertEqual(4, requests[0]["ranks"])
 
-    def test_the_simulator_is_asked_each_question_once(self):
+    def test_each_question_is_sent_once_to_the_simulator(self):
         _, requests, _ = self.reproduced(False)
         self.assertEqual(len({json.dumps(one) for one in requests}), len(requests))
 

@@ -38,7 +38,7 @@ def answer(*words, **environment):
 
 
 class Asked(unittest.TestCase):
-    def test_huddle_chooses_as_explain_says(self):
+    def test_huddle_chooses_as_explain_predicts(self):
         words = ("bcast", "--machine", "epyc-7742", "--ranks", "16", "--bytes", "64K")
         (call,), done = answer(*words), huddle("explain", *words, "--json")
         serves = json.loads(done.stdout)["serves"]
