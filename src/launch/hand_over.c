@@ -15,6 +15,7 @@
  */
 #include "hand_over.h"
 
+#include "base/name.h"
 #include "launch.h"
 #include "launcher.h"
 
@@ -120,9 +121,9 @@ static const char *srun_lacks(char **words)
     if (value && strcmp(value, "NONE") != 0 && strcmp(value, "NIL") != 0)
         value = NULL; /* a list, to which huddle's names are added */
     for (; *words; words++) {
-        const char *after = *words + sizeof option - 1;
-        if (strncmp(*words, option, sizeof option - 1) == 0 && (*after == '=' || *after == '\0')) {
-            value = *after == '=' ? after + 1 : words[1];
+        if (name_is_before_equals(option, *words)) {
+            const char *equals = strchr(*words, '=');
+            value = equals ? equals + 1 : words[1];
             why = option;
         }
     }

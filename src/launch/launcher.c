@@ -2,6 +2,7 @@
 /* launcher.c - the launcher in a command, and whether its job may have several nodes. */
 #include "launcher.h"
 
+#include "base/name.h"
 #include "launch.h"
 
 #include <limits.h>
@@ -92,7 +93,7 @@ char **hud_launch_launcher(char **command)
         const char *base = hud_launch_base(*word);
         size_t length = strcspn(base, ".");
         for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-            if (strlen(names[i]) == length && strncmp(base, names[i], length) == 0)
+            if (name_is(names[i], base, length))
                 return word;
     }
     return NULL;
@@ -172,12 +173,9 @@ char **hud_launch_own_words(char **launcher)
 const char *hud_launch_word(char **words, const char *const *wanted)
 {
     for (; *words; words++)
-        for (const char *const *one = wanted; *one; one++) {
-            size_t length = strlen(*one);
-            if (strncmp(*words, *one, length) == 0 &&
-                ((*words)[length] == '\0' || (*words)[length] == '='))
+        for (const char *const *one = wanted; *one; one++)
+            if (name_is_before_equals(*one, *words))
                 return *words;
-        }
     return NULL;
 }
 

@@ -6,6 +6,7 @@
  */
 #include "options.h"
 
+#include "base/name.h"
 #include "core/config/config.h"
 #include "launch.h"
 
@@ -18,20 +19,33 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Returns the index of a variable for the command, or their number if the variable is not set. */
+static int find_variable(const struct run *run, const char *name)
+{
+    int at = 0;
+
+    while (at < run->count && !name_is_before_equals(name, run->variables[at]))
+        at++;
+    return at;
+}
+
 void hud_launch_add(struct run *run, const char *name, const char *before, const char *value)
 {
-    size_t length = strlen(name);
     char *pair = NULL;
-    int at = 0;
+    int at = find_variable(run, name);
 
     if (asprintf(&pair, "%s=%s%s", name, before, value) < 0)
         exit(hud_launch_fail(1, "out of memory"));
-    while (at < run->count &&
-           !(strncmp(run->variables[at], name, length) == 0 && run->variables[at][length] == '='))
-        at++;
     if (at == run->count)
         run->count++;
     run->variables[at] = pair;
+}
+
+const char *hud_launch_value(const struct run *run, const char *name)
+{
+    int at = find_variable(run, name);
+
+    return at < run->count ? strchr(run->variables[at], '=') + 1 : NULL;
 }
 
 static int take_explain(struct run *run, const char *value)
@@ -92,8 +106,7 @@ static int take_set(struct run *run, const char *pair)
     int count, at = 0;
 
     const struct setting *rows = settings(&count);
-    while (at < count &&
-           !(strncmp(rows[at].name, pair, length) == 0 && rows[at].name[length] == '\0'))
+    while (at < count && !name_is(rows[at].name, pair, length))
         at++;
     const char *why = at < count && value ? refusal(at, value) : "missing";
     run->bad_set = run->bad_set || why;
@@ -141,15 +154,12 @@ static int check_writable(const char *what, const char *file)
     return 0;
 }
 
-/* Returns the value of a variable for the command, or NULL if the variable is not set. */
+/* Returns the value of a variable that the command will have, or NULL. */
 static const char *value_of(const struct run *run, const char *name)
 {
-    size_t length = strlen(name);
+    const char *value = hud_launch_value(run, name);
 
-    for (int i = 0; i < run->count; i++)
-        if (strncmp(run->variables[i], name, length) == 0 && run->variables[i][length] == '=')
-            return run->variables[i] + length + 1;
-    return getenv(name);
+    return value ? value : getenv(name);
 }
 
 int hud_launch_check_stats(const struct run *run)
@@ -257,8 +267,7 @@ int hud_launch_help(void)
 static const struct option *find(const char *word)
 {
     for (int i = 0; i < OPTIONS; i++)
-        if (strncmp(options[i].name, word, strcspn(word, "=")) == 0 &&
-            options[i].name[strcspn(word, "=")] == '\0')
+        if (name_is_before_equals(options[i].name, word))
             return &options[i];
     return NULL;
 }

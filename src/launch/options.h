@@ -23,6 +23,9 @@ struct run {
  * earlier value. */
 void hud_launch_add(struct run *run, const char *name, const char *before, const char *value);
 
+/* Returns the value that hud_launch_add has set, or NULL. */
+const char *hud_launch_value(const struct run *run, const char *name);
+
 /* Reads options up to "--" or the first word that is not an option, and leaves *words there.
  * Returns 0 or the exit status. */
 int hud_launch_options(struct run *run, char ***words);

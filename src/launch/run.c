@@ -23,16 +23,6 @@
 
 enum { CANNOT_RUN = 126, NOT_FOUND = 127, SECRET_BYTES = 16 };
 
-static bool is_set(const struct run *run, const char *name)
-{
-    size_t length = strlen(name);
-
-    for (int i = 0; i < run->count; i++)
-        if (strncmp(run->variables[i], name, length) == 0 && run->variables[i][length] == '=')
-            return true;
-    return false;
-}
-
 /* Adds a new secret for this start.  All ranks of a job must have the same secret. */
 static int add_secret(struct run *run)
 {
@@ -40,7 +30,7 @@ static int add_secret(struct run *run)
     unsigned char secret[SECRET_BYTES];
     char text[2 * SECRET_BYTES + 1] = "";
 
-    if (run->is_rank || is_set(run, "HUDDLE_JOB"))
+    if (run->is_rank || hud_launch_value(run, "HUDDLE_JOB"))
         return 0;
     if (getrandom(secret, sizeof secret, 0) != (ssize_t)sizeof secret)
         return hud_launch_fail(1, "no random numbers: %s", strerror(errno));
@@ -72,7 +62,8 @@ static int add_sanitizer(struct run *run)
     bool is_more = before && before[0] != '\0';
     char *all = NULL;
 
-    if (is_set(run, "ASAN_OPTIONS") || (is_more && strstr(before, "verify_asan_link_order")))
+    if (hud_launch_value(run, "ASAN_OPTIONS") ||
+        (is_more && strstr(before, "verify_asan_link_order")))
         return 0;
     if (asprintf(&all, "%s%s%s", is_more ? before : "", is_more ? ":" : "", option) < 0)
         return hud_launch_fail(1, "out of memory");

@@ -3,6 +3,7 @@
  * processors? */
 #include "topo/topo.h"
 
+#include "base/name.h"
 #include "topo/machine.h"
 
 #include <stdbool.h>
@@ -143,17 +144,12 @@ static int next_name(const char **list, const char **name)
     return (int)length;
 }
 
-static bool equals(const char *name, int length, const char *other)
-{
-    return strlen(other) == (size_t)length && !memcmp(name, other, (size_t)length);
-}
-
 static bool is_listed(const char *list, const char *wanted)
 {
     const char *name;
 
     for (int length; (length = next_name(&list, &name)) >= 0;)
-        if (equals(name, length, wanted))
+        if (name_is(wanted, name, (size_t)length))
             return true;
     return false;
 }
@@ -168,7 +164,7 @@ int hud_topo_names_valid(const char *list)
         bool known = false;
 
         for (int kind = 0; kind < TOPO_KINDS; kind++)
-            known = known || equals(name, length, hud_topo_kinds[kind]);
+            known = known || name_is(hud_topo_kinds[kind], name, (size_t)length);
         if (!known)
             return 0;
     }

@@ -9,6 +9,7 @@
  */
 #include "core/config/config.h"
 #include "base/hash.h"
+#include "base/name.h"
 #include "base/process_atomics.h"
 #include "base/setuid.h"
 #include "coll/coll.h"
@@ -218,7 +219,7 @@ static int find(const char *name, size_t length)
     const struct setting_row *rows = hud_settings_rows(&count);
 
     for (int i = 0; i < count; i++)
-        if (strlen(rows[i].shown.name) == length && strncmp(rows[i].shown.name, name, length) == 0)
+        if (name_is(rows[i].shown.name, name, length))
             return i;
     return -1;
 }

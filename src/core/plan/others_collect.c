@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* others_collect.c - collects the candidates that are tried against first choices, from algorithms
  * and the values that their parameters list (others.c). */
+#include "base/name.h"
 #include "core/plan/plan_builder.h"
 
 #include <string.h>
@@ -22,8 +23,7 @@ static int find_param(const struct alg *alg, const char *name, size_t length)
 {
     int p = 0;
 
-    while (alg_param_at(alg, p) && (strlen(alg_param_at(alg, p)->name) != length ||
-                                    memcmp(alg_param_at(alg, p)->name, name, length) != 0))
+    while (alg_param_at(alg, p) && !name_is(alg_param_at(alg, p)->name, name, length))
         p++;
     return p;
 }
