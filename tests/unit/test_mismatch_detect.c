@@ -87,6 +87,44 @@ static void different_slot_is_detected(void **state)
     assert_true(differ());
 }
 
+/* Makes the first steps of a member that leaves its slot to follow the root of a broadcast, as in
+ * core/call/end_early.c.  Returns the number of steps. */
+static int follow(int steps)
+{
+    if (steps > 0)
+        mem_count_step(&theirs.follows);
+    if (steps > 1)
+        mem_count_put(&theirs.calls[SLOT], 0);
+    if (steps > 2)
+        begin(&theirs, SLOT + 1, 8, false);
+    if (steps > 3)
+        begin(&theirs, SLOT + 1, 8, true);
+    if (steps > 4)
+        mem_count_step(&theirs.follows);
+    return 5;
+}
+
+/* Compares with a member that follows the root, at every two of its steps. */
+static void member_that_follows_does_not_differ(void **state)
+{
+    (void)state;
+    for (int last = 1; last <= follow(0); last++)
+        for (int first = 0; first <= last; first++) {
+            start();
+            begin(&mine, SLOT + 1, 8, true);
+            begin(&theirs, SLOT, 8, true);
+            follow(first);
+            uint64_t follows = mem_count_observe(&theirs.follows);
+            start();
+            begin(&mine, SLOT + 1, 8, true);
+            begin(&theirs, SLOT, 8, true);
+            follow(last);
+            bool grown = hud_mismatch_only_grown(&theirs, follows);
+            assert_false(grown && differ());
+            assert_int_equal(grown, first == last && last == follow(0));
+        }
+}
+
 /* Expects the other call exactly, or unknown after later calls may have replaced its entry. */
 static void other_call_is_known_until_replaced(void **state)
 {
@@ -208,6 +246,7 @@ int main(void)
         cmocka_unit_test(equal_calls_do_not_differ),
         cmocka_unit_test(different_size_is_detected_once_counted),
         cmocka_unit_test(different_slot_is_detected),
+        cmocka_unit_test(member_that_follows_does_not_differ),
         cmocka_unit_test(other_call_is_known_until_replaced),
         cmocka_unit_test(the_same_collective_is_preferred),
         cmocka_unit_test(different_root_is_detected_if_sizes_are_ignored),

@@ -4,22 +4,27 @@
 #include "core/watch/follow_root.h"
 #include "core/watch/longwait.h"
 
-/* Takes back the count of the call in the slot in which this rank has waited. */
-static void take_back(struct hud_team *team)
+/* Makes the call in the root's slot.  Takes back its count in the slot in which this rank has
+ * waited: members that compare calls meanwhile are warned by an odd number (member.h). */
+static int follow(struct hud_team *team, const struct plan_entry *entry, struct coll *call,
+                  uint64_t shape, bool *truncated)
 {
-    mem_counter *calls = &team->shm.mine->calls[team->plan.entry->slot];
+    struct member_state *mine = team->shm.mine;
+    mem_counter *calls = &mine->calls[team->plan.entry->slot];
 
+    mem_count_step(&mine->follows);
     mem_count_put(calls, mem_count_read(calls) - 1);
+    int status = carry_out(team, entry, call, shape, truncated);
+    mem_count_step(&mine->follows);
+    return status;
 }
 
 int hud_end_early(struct hud_team *team, struct coll *call, uint64_t shape, int status)
 {
     bool truncated = false;
 
-    if (status >= FOLLOW_ROOT) {
-        take_back(team);
-        status = carry_out(team, &team->plan.shared->entry[status - FOLLOW_ROOT], call, shape,
-                           &truncated);
-    }
+    if (status >= FOLLOW_ROOT)
+        status =
+            follow(team, &team->plan.shared->entry[status - FOLLOW_ROOT], call, shape, &truncated);
     return status != 0 ? hud_longwait_abandon(team, status) : truncated ? HUD_ERR_TRUNCATE : HUD_OK;
 }

@@ -17,6 +17,10 @@
  *                                    given up                slots count, too; counted here first
  *   member.unslotted    its owner    members that have       calls of the program that no slot
  *                                    given up                counts, because they failed before
+ *   member.follows      its owner    long waiters            odd: the owner has left a broadcast to
+ *                                                            make it in its root's slot, and its
+ *                                                            counts change in two steps
+ *                                                            (follow_root.h)
  *   member.before[c%16] its owner    members that have       calls in huddle before call c of those
  *                                    given up                that fell back; written before call c
  *                                                            is counted
@@ -61,7 +65,7 @@ enum {
 struct member_state {
     _Alignas(HUD_LINE) mem_counter calls[MEMBER_SLOTS];
     mem_counter shape[MEMBER_SLOTS][MEMBER_SHAPES];
-    _Alignas(HUD_LINE) mem_counter gave_up, ends, left, reported, agreements, unslotted;
+    _Alignas(HUD_LINE) mem_counter gave_up, ends, left, reported, agreements, unslotted, follows;
     mem_counter before[MEMBER_BEFORE];
     struct mem_reach reach;
     struct lines_member lines;

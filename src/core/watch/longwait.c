@@ -225,6 +225,7 @@ static int compare_calls(struct hud_team *team, const struct wait_note *mine, bo
 
     for (int r = 0; r < team->id.size; r++) {
         struct mismatch_pair calls = { .own = hud_mismatch_of_note(mine) };
+        uint64_t follows = mem_count_observe(&team_member(team, r)->follows);
         if (r == team->id.rank || hud_follow_root_will(team, r))
             continue;
         bool waits = read_note(team, r, &theirs) && waits_in(&theirs.note, mine->call);
@@ -233,7 +234,8 @@ static int compare_calls(struct hud_team *team, const struct wait_note *mine, bo
             calls.other = hud_mismatch_of_note(&theirs.note);
         else if (!differs(team, r, !waits, sized, &calls))
             continue;
-        if (hud_follow_root_is_left(team, r, &calls) || hud_follow_root_will(team, r))
+        if (hud_follow_root_is_left(team, r, &calls) || hud_follow_root_will(team, r) ||
+            !hud_mismatch_only_grown(team_member(team, r), follows))
             continue;
         hud_mismatch_report(team, r, &calls);
         return status_of(&calls);

@@ -2,6 +2,11 @@
 /* mismatch_detect.c - calls that differ, by two members' counts. */
 #include "core/watch/mismatch_detect.h"
 
+bool hud_mismatch_only_grown(const struct member_state *member, uint64_t follows)
+{
+    return follows % 2 == 0 && mem_count_observe(&member->follows) == follows;
+}
+
 uint64_t hud_mismatch_count_calls(const struct member_state *member)
 {
     uint64_t sum = 0;
@@ -11,10 +16,10 @@ uint64_t hud_mismatch_count_calls(const struct member_state *member)
     return sum;
 }
 
-/* Compares two members.  A member with at least as many calls has not made fewer of any slot:
- * its slots are read after its sum, so a call missing from a slot is not in the sum.  A member
- * with at most as many calls has not made more of any slot: its sum is read after the slot, so
- * the sum counts all calls of the slot. */
+/* Compares two members whose counts only grow (hud_mismatch_only_grown). A member with at least as
+ * many calls has not made fewer of any slot: its slots are read after its sum, so a call missing
+ * from a slot is not in the sum. A member with at most as many calls has not made more of any
+ * slot: its sum is read after the slot, so the sum counts all calls of the slot. */
 bool hud_mismatch_in_calls(const struct member_state *mine, const struct member_state *theirs)
 {
     uint64_t made = hud_mismatch_count_calls(mine);

@@ -11,6 +11,9 @@
 
 #include <stdbool.h>
 
+/* Returns whether a member's counts have only grown since its `follows` was read. */
+bool hud_mismatch_only_grown(const struct member_state *member, uint64_t follows);
+
 /* Counts all calls that a member has begun. */
 uint64_t hud_mismatch_count_calls(const struct member_state *member);
 
