@@ -101,7 +101,7 @@ static void conclude(const struct mem *m, unsigned cell, struct lines_cell *c, u
 
     update_out(m, cell, known, way);
     if (trial) {
-        int64_t cost, more = dearer(known, way, known->best, &cost);
+        int64_t cost, more = extra_cost(known, way, known->best, &cost);
         more = more < DEAREST * cost ? more : DEAREST * cost;
         c->lost += more > 0 ? more * (int64_t)(bytes >> 10) * c->since : 0;
         c->rest = c->ins + (uint64_t)SPACE * c->since;

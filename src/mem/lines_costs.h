@@ -64,9 +64,9 @@ static inline void update_out(const struct mem *m, unsigned cell, struct lines_k
 /* Returns how much more the first way costs than the second, in ticks per KB, and stores the cost
  * of the second in `cost`.  If the readers' time is known for only the first or only the second,
  * this rank's own copies decide.  They do not tell what RETURNED costs, because readers do its
- * work.  So RETURNED then counts as twice as dear. */
-static inline int64_t dearer(const struct lines_known *known, unsigned one, unsigned other,
-                             int64_t *cost)
+ * work.  So RETURNED then counts as twice the cost. */
+static inline int64_t extra_cost(const struct lines_known *known, unsigned one, unsigned other,
+                                 int64_t *cost)
 {
     bool both = known->out[one] != 0 && known->out[other] != 0;
     int64_t a = (int64_t)known->in[one] + (both ? known->out[one] : 0),
@@ -82,7 +82,7 @@ static inline int64_t dearer(const struct lines_known *known, unsigned one, unsi
  * unless readers then need not return lines any more: a team begins with RETURNED. */
 static inline bool is_better(const struct lines_known *known, unsigned way, unsigned best)
 {
-    int64_t cost, more = dearer(known, way, best, &cost);
+    int64_t cost, more = extra_cost(known, way, best, &cost);
     bool gives_up = best & LINES_RETURNED && !(way & LINES_RETURNED);
 
     return gives_up ? more < 0 : 20 * more < -cost;

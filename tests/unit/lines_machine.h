@@ -47,8 +47,8 @@ static const struct place places[] = {
     { "one core", { 130, 460, 130, 470 }, { 130, 400, 165, 500 }, 50 },
     /* Made up.  A reader takes longer to return lines than the owner gains, by 9 % and by 3 % of
      * both their times.  In the last place the owner gains more. */
-    { "dear return", { 300, 600, 150, 600 }, { 150, 300, 340, 500 }, 100 },
-    { "slightly dear return", { 300, 600, 150, 600 }, { 150, 300, 312, 500 }, 100 },
+    { "expensive return", { 300, 600, 150, 600 }, { 150, 300, 340, 500 }, 100 },
+    { "slightly expensive return", { 300, 600, 150, 600 }, { 150, 300, 312, 500 }, 100 },
     { "cheap return", { 300, 600, 150, 600 }, { 150, 300, 250, 500 }, 100 },
 };
 enum {
@@ -57,8 +57,8 @@ enum {
     FAR_NONTEMPORAL,
     ONE_CORE,
     PLACES,
-    DEAR_RETURN = PLACES,
-    SLIGHTLY_DEAR_RETURN,
+    EXPENSIVE_RETURN = PLACES,
+    SLIGHTLY_EXPENSIVE_RETURN,
     CHEAP_RETURN
 };
 

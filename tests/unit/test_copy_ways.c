@@ -291,9 +291,9 @@ static void packed_copies_learn(void **state)
 static void lines_are_returned_only_if_both_sides_gain(void **state)
 {
     (void)state;
-    for (int place = DEAR_RETURN; place <= CHEAP_RETURN; place++)
+    for (int place = EXPENSIVE_RETURN; place <= CHEAP_RETURN; place++)
         for (int kind = 0; kind < 3; kind++)
-            for (unsigned noise = 0; noise <= (place == SLIGHTLY_DEAR_RETURN ? 0 : 20);
+            for (unsigned noise = 0; noise <= (place == SLIGHTLY_EXPENSIVE_RETURN ? 0 : 20);
                  noise += 20) {
                 begin_one(ALL_WAYS, place, 4);
                 run->packed = kind == 1;
