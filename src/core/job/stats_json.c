@@ -27,11 +27,11 @@ static void put_real(FILE *to, const char *name, double value)
     char text[40];
 
     snprintf(text, sizeof text, "%.17g", value);
-    size_t digits = strspn(text, "0123456789+-");
+    int digits = (int)strspn(text, "0123456789+-");
+    size_t mark = strcspn(text + digits, "0123456789e"); /* bytes of the mark */
     bool whole = text[digits] == '\0';
-    if (!whole && text[digits] != 'e')
-        text[digits] = '.';
-    fprintf(to, "\"%s\": %s%s", name, text, whole ? ".0" : "");
+    fprintf(to, "\"%s\": %.*s%s%s", name, digits, text, mark > 0 ? "." : "",
+            whole ? ".0" : text + digits + mark);
 }
 
 struct number {
