@@ -191,7 +191,7 @@ static bool end_first(struct call_queues *all, struct call_queue *queue)
 }
 
 /* Ends calls before their turn while the first call of the queue waits. */
-static bool end_early(struct call_queues *all, struct call_queue *queue)
+static bool end_before_turn(struct call_queues *all, struct call_queue *queue)
 {
     struct queued_call *before, *call;
     bool moved = false;
@@ -230,7 +230,7 @@ static bool advance_queue(struct call_queues *all, struct call_queue *queue, enu
         if (!queue->task)
             queue->task = begin_first(all, queue);
         if (!may_go_on(all, queue, wants == POLL ? polls + 1 : 1))
-            return end_early(all, queue) || moved;
+            return end_before_turn(all, queue) || moved;
         moved = true;
         if (wants == POLL)
             wants = POLL_INSIDE;
