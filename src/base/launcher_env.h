@@ -12,8 +12,8 @@
 /* Maximum number of ranks whose presence is known. */
 enum { LAUNCHED_RANKS = 1 << 20 };
 
-/* The most specific first: a launcher of processes that each start an MPI's own launcher (Slurm)
- * leaves its variable to all of them. */
+/* The most specific variables come first: ranks that another launcher starts within a step of Slurm
+ * inherit Slurm's variables. */
 static const char *const launched_names[] = { "PMI_RANK",    "PMIX_RANK",   "OMPI_COMM_WORLD_RANK",
                                               "PMI_ID",      "PALS_RANKID", "FLUX_TASK_RANK",
                                               "SLURM_PROCID" };

@@ -75,9 +75,8 @@ struct arena {
     struct extent *extents;
 };
 
-/* Returns the alignment of every arena's address space, for mem_home.  Also of an arena which
- * huge pages from the pool have made shorter, by less than a huge page: perhaps only some
- * members of a team have huge pages. */
+/* Returns the alignment of every arena's address space, for mem_home.  An arena with fewer bytes,
+ * because of huge pages, has the same alignment: other members may have ordinary pages. */
 size_t hud_arena_alignment(size_t bytes);
 
 /*

@@ -161,9 +161,9 @@ int hud_request_fail(hud_team *team)
 
 /* Returns whether a call that huddle does not handle sets up a new team, too.  All members must
  * agree before they communicate, so the answer rests on shared facts: on the name under which
- * members are announced, never on a rank's other settings.  A rank with a bad setting, or
- * switched off, comes and reports the setting.  Without such a name, the team begins with a call
- * for huddle. */
+ * members are announced, never on a rank's other settings.  A rank with a bad setting, or switched
+ * off, takes part in the set-up and reports its setting there.  Without such a name, the team
+ * begins with a call for huddle. */
 static bool begins_with_any_call(const struct hud_team *team)
 {
     return team->hooks.exchange.world_rank ? team->context->id.announced_checks

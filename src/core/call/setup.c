@@ -75,8 +75,8 @@ static void read_place(struct setup *s)
     s->groups = NULL;
 }
 
-/* Returns the bytes of the slice.  Calls that are all alike have the largest size of any member,
- * and may need more than the offer. */
+/* Returns the bytes of the slice.  A single-call team needs a slice for the largest size of any
+ * member, which may exceed the offer. */
 static size_t plan_bytes(struct setup *s, bool *reaches)
 {
     struct hud_team *team = s->team;

@@ -65,7 +65,7 @@ int hud_plan_builder_entry(struct plan *plan, const struct candidate *c)
     return e;
 }
 
-bool hud_plan_builder_takes(const struct plan *plan, const struct plan_entry *e, size_t bytes)
+bool hud_plan_builder_accepts(const struct plan *plan, const struct plan_entry *e, size_t bytes)
 {
     if (e->slot < 0)
         return true;
@@ -89,15 +89,15 @@ void hud_plan_builder_list_bytes(const struct plan *plan, size_t *max_bytes)
         }
 }
 
-/* Returns whether all entries take their largest messages.  An entry that takes a size also takes
- * smaller ones, so each can be asked for 0 bytes. */
+/* Returns whether all entries accept their largest messages.  An entry that accepts a size also
+ * accepts smaller ones, so each can be asked for 0 bytes. */
 bool hud_plan_builder_all_accept(const struct plan *plan, const size_t *max_bytes)
 {
-    bool take = true;
+    bool accept = true;
 
-    for (int e = PLAN_FIRST_ENTRY; e < plan->entries && take; e++)
-        take = hud_plan_builder_takes(plan, &plan->entry[e], max_bytes[e]);
-    return take;
+    for (int e = PLAN_FIRST_ENTRY; e < plan->entries && accept; e++)
+        accept = hud_plan_builder_accepts(plan, &plan->entry[e], max_bytes[e]);
+    return accept;
 }
 
 int hud_plan_builder_check(const struct plan *plan)
@@ -112,7 +112,7 @@ int hud_plan_builder_check(const struct plan *plan)
             const struct plan_cell *cell = &plan->cell[axis][class];
             for (int i = 0; i < cell->count; i++) {
                 const struct plan_entry *e = &plan->entry[cell->candidate[i]];
-                if (!hud_plan_builder_takes(plan, e, hud_plan_builder_bytes(plan, class)))
+                if (!hud_plan_builder_accepts(plan, e, hud_plan_builder_bytes(plan, class)))
                     return e->slot;
             }
         }

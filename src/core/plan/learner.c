@@ -313,7 +313,7 @@ static struct learner_step next_of_trial(struct learner *l)
     l->lost_ns += l->rests ? 0 : l->open_ns;
     if (l->wait > 0) {
         l->wait -= l->wait < calls ? l->wait : calls;
-        l->rests = l->wait > 0 && is_dear(l);
+        l->rests = l->wait > 0 && is_costly(l);
         return step;
     }
     step.candidate = candidate;

@@ -97,7 +97,7 @@ static inline uint64_t saved_per_call(const struct learner *l)
 }
 
 /* Returns whether the calls that wait for a turn would lose too much by being open. */
-static inline bool is_dear(const struct learner *l)
+static inline bool is_costly(const struct learner *l)
 {
     return l->open_ns * 100 > measured(l, l->present);
 }
@@ -113,7 +113,7 @@ static inline uint32_t calls_to_wait(const struct learner *l, int candidate)
 
     if (l->unlimited || spent <= may || (candidate == l->present && turn == 0))
         return 0;
-    if (is_dear(l))
+    if (is_costly(l))
         spent += l->open_ns; /* costs of this call, as the next calls rest */
     else
         per_call -= l->open_ns * 100;

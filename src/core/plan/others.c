@@ -284,7 +284,7 @@ static bool copy_below(struct plan_builder *k, struct plan_cell *cell, size_t by
     bool same = below->candidate[0] == cell->candidate[0];
 
     for (int i = 0; i < below->count && same; i++)
-        same = hud_plan_builder_takes(k->plan, &k->plan->entry[below->candidate[i]], bytes);
+        same = hud_plan_builder_accepts(k->plan, &k->plan->entry[below->candidate[i]], bytes);
     if (!same)
         return false;
     cell->count = below->count;

@@ -120,7 +120,7 @@ void hud_plan_builder_choose(struct plan_builder *k);
 /* Returns -1, or a slot that is too small, as laid out, for the largest message of a cell. */
 int hud_plan_builder_check(const struct plan *plan);
 /* Returns whether an entry accepts messages of a size, as laid out. */
-bool hud_plan_builder_takes(const struct plan *plan, const struct plan_entry *e, size_t bytes);
+bool hud_plan_builder_accepts(const struct plan *plan, const struct plan_entry *e, size_t bytes);
 /* Stores the largest message that each entry must accept in max_bytes[PLAN_ENTRIES]; 0, if no cell
  * has the entry. */
 void hud_plan_builder_list_bytes(const struct plan *plan, size_t *max_bytes);

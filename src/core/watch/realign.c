@@ -88,8 +88,8 @@ static enum realign_rule find_made(const struct hud_team *team, const struct mem
     uint64_t in_huddle = count_in_huddle(team, mine), by_host = count_by_host(mine),
              their_by_host = count_by_host(theirs);
 
-    /* A place below in_huddle: this member has failed a call that the other one has left to the
-     * host, and the host would take this member's next call for that one. */
+    /* If the place is below in_huddle, this member failed a call that the other one made in the
+     * host.  The host would match this member's next call with that call, so the call fails. */
     if (team->hooks.learn && their_by_host > by_host)
         return read_before(theirs, by_host + 1, their_by_host, known) == in_huddle ? RULE_FOLLOWS
                                                                                    : RULE_FAILS;
