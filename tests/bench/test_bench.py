@@ -499,7 +499,7 @@ class Command(unittest.TestCase):
                     )
             self.assertEqual([], os.listdir(scratch))
 
-    def test_errors_are_one_line(self):
+    def test_bad_options_are_reported_in_one_line(self):
         for words, expected in (
             (["rotate"], "no such collective: rotate"),
             (["--algorithm", "best"], "--algorithm best"),

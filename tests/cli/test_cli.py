@@ -228,7 +228,7 @@ class Run(unittest.TestCase):
         answer = huddle("run", "--", "sh", "-c", "echo \"$@\"; exit 7", "sh", "--", "--explain")
         self.assertEqual((7, "-- --explain\n"), (answer.returncode, answer.stdout))
 
-    def test_errors_are_one_line(self):
+    def test_bad_options_are_reported_in_one_line(self):
         for words, status, expected in (
             (("run",), 2, "nothing to run"),
             (("run", "--"), 2, "nothing to run"),

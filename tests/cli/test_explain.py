@@ -18,7 +18,7 @@ from cli.explain import nodes, sizes
 
 
 class Here(unittest.TestCase):
-    def test_one_size(self):
+    def test_a_single_size_is_explained_in_full(self):
         answer = explain("bcast", "--bytes", "8", "--ranks", "2")
         self.assertEqual((0, ""), (answer.returncode, answer.stderr))
         for words in (
@@ -136,7 +136,7 @@ class Here(unittest.TestCase):
         ):
             self.assertEqual(served, json.loads(explain(name, "--json").stdout)["collective"])
 
-    def test_errors_are_one_line(self):
+    def test_bad_options_are_reported_in_one_line(self):
         for words, expected in (
             (("rotate",), "rotate"),
             (("bcast", "--bytes", "1X"), "1X"),

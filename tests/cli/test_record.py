@@ -485,7 +485,7 @@ class Profile(Recorded):
         answer = huddle(*words, "--off", "--", *command, **home)
         self.assertEqual({"unknown": "huddle handled no calls"}, self.stats()["saving"])
 
-    def test_errors_are_one_line(self):
+    def test_bad_options_are_reported_in_one_line(self):
         for words, status in (
             ((), 2),
             (("--from", "/no/such"), 2),
@@ -534,7 +534,7 @@ class Compare(Recorded):
             self.assertEqual(status, answer.returncode, answer.stdout)
             self.assertIn(expected, answer.stdout)
 
-    def test_errors_are_one_line(self):
+    def test_bad_options_are_reported_in_one_line(self):
         for words, status in (
             (("--",), 2),
             (("--runs", "0", "--", "true"), 2),

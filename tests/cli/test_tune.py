@@ -434,7 +434,7 @@ class Runs(unittest.TestCase):
             self.skipTest("no MPI here")
         return answer
 
-    def test_errors_are_one_line(self):
+    def test_bad_options_are_reported_in_one_line(self):
         nowhere = os.path.join(self.folder, "nowhere")
         for words, expected in (
             (("--ranks", "1"), "--ranks 1"),

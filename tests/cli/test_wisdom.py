@@ -198,7 +198,7 @@ class Command(Folder):
             self.refused("--mpi", "lam"),
         )
 
-    def test_files_that_cannot_be_used_are_a_line(self):
+    def test_unusable_files_are_reported_in_one_line(self):
         other = os.path.join(self.folder, "wisdom-mpich-4.0.2-0123456789abcdef.rules")
         self.write(QUEUE)
         for content, expected in (

@@ -24,7 +24,7 @@ class Untested(unittest.TestCase):
     def test_points_that_are_never_reached_are_reported(self):
         self.assertIn("none", run.untested(collections.Counter({"not reached": 3})))
 
-    def test_one_reached(self):
+    def test_a_single_point_that_was_reached_suffices(self):
         self.assertIsNone(run.untested(collections.Counter({"not reached": 3, "handled": 1})))
 
 

@@ -73,7 +73,7 @@ class Fake(dict):
 
 
 class Recipes(unittest.TestCase):
-    def test_one_version(self):
+    def test_all_recipes_have_the_same_version(self):
         major, minor, patch = version().split(".")
         header = read("include", "huddle", "huddle.h")
         for name, value in (("MAJOR", major), ("MINOR", minor), ("PATCH", patch)):

@@ -252,7 +252,7 @@ static void mistakes_are_reported_with_their_line(void **state)
     }
 }
 
-static void line_that_is_too_long_or_no_text_is_rejected(void **state)
+static void lines_that_are_too_long_or_binary_are_rejected(void **state)
 {
     enum { LONG = 5000 };
     char *text = malloc(LONG + 1);
@@ -400,7 +400,7 @@ int main(void)
         cmocka_unit_test_teardown(rules_are_read_completely, end),
         cmocka_unit_test_teardown(rule_of_several_nodes_names_their_algorithms, end),
         cmocka_unit_test(mistakes_are_reported_with_their_line),
-        cmocka_unit_test_teardown(line_that_is_too_long_or_no_text_is_rejected, end),
+        cmocka_unit_test_teardown(lines_that_are_too_long_or_binary_are_rejected, end),
         cmocka_unit_test(long_path_is_shortened_in_messages),
         cmocka_unit_test(special_files_are_rejected),
         cmocka_unit_test_teardown(lines_of_wisdom_are_read, end),

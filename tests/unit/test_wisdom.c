@@ -228,7 +228,7 @@ static void lines_of_a_file_may_cover_many_cells(void **state)
     assert_int_equal(wisdom.lines, 4);
 }
 
-static void rules_that_are_no_lines(void **state)
+static void rules_of_other_kinds_are_not_read_as_wisdom(void **state)
 {
     static const char *const texts[] = { "bcast quick=yes -> mpi",
                                          "bcast direct=no -> mpi",
@@ -346,7 +346,7 @@ int main(void)
         TEST(line_has_parameters_and_an_axis),
         TEST(reachable_memory_is_no_part_of_a_shape),
         TEST(lines_of_a_file_may_cover_many_cells),
-        TEST(rules_that_are_no_lines),
+        TEST(rules_of_other_kinds_are_not_read_as_wisdom),
         TEST(lines_of_a_shape_are_selected),
         TEST(digest_covers_the_known_choices_of_such_teams),
         TEST(lines_that_are_not_valid_are_ignored),

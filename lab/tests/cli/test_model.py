@@ -428,7 +428,7 @@ class Here(unittest.TestCase):
 
 
 class Words(unittest.TestCase):
-    def test_errors_are_one_line(self):
+    def test_bad_options_are_reported_in_one_line(self):
         for words, expected in (
             (("--machine", "nothing"), "accepted: "),
             (("--machine", "kunpeng-920", "--bytes", "x"), "--bytes"),

@@ -503,7 +503,7 @@ class Recorded(unittest.TestCase):
 
 
 class Words(unittest.TestCase):
-    def test_errors_are_one_line(self):
+    def test_bad_options_are_reported_in_one_line(self):
         done = reproduce("17")
         self.assertEqual((2, 1), (done.returncode, done.stderr.count("\n")))
         self.assertIn("accepted: ", done.stderr)
