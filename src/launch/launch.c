@@ -3,12 +3,14 @@
 #include "launch.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 int hud_launch_fail(int status, const char *format, ...)
@@ -102,4 +104,21 @@ int hud_launch_cli(char **words)
     int why = errno;
     free(all);
     return fail_to_run(cli, why);
+}
+
+bool hud_launch_has_cli(void)
+{
+    char *words[] = { (char *)(uintptr_t) "--ready", NULL };
+    int status = -1;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+        for (int fd = 0; fd <= 2; fd++)
+            dup2(nothing, fd);
+        _exit(hud_launch_cli(words));
+    }
+    while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+        continue;
+    return status == 0;
 }

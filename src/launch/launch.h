@@ -7,12 +7,17 @@
 #ifndef HUD_LAUNCH_H
 #define HUD_LAUNCH_H
 
+#include <stdbool.h>
+
 /* Carries out `huddle run` with the words after "run", NULL-terminated.  Returns the exit status if
  * the process does not become the command. */
 int hud_launch_run(char **words);
 
 /* Becomes the Python CLI with these words.  Returns only on failure, after printing the reason. */
 int hud_launch_cli(char **words);
+
+/* Returns whether the Python CLI can start: its interpreter can be run, and has the packages. */
+bool hud_launch_has_cli(void);
 
 /* Returns the absolute path of a file in the build tree or the installation of this program.  A
  * folder that CMake knows as absolute is used unchanged.  The path lives as long as the process. */

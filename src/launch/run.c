@@ -45,12 +45,11 @@ static const char *recorder(void)
     return hud_launch_path(HUD_PLUGIN_DIR, "libhuddle-record.so");
 }
 
-/* Returns whether this process can stay and print the statistics.  In a rank, the library prints
- * them. */
+/* Returns whether this process can stay and print the statistics.  In a rank, or without the CLI,
+ * the library prints them. */
 static bool can_watch(const struct run *run)
 {
-    return !run->is_rank && access(recorder(), R_OK) == 0 &&
-           access(hud_launch_path(HUD_TOOL_DIR, "cli"), X_OK) == 0;
+    return !run->is_rank && access(recorder(), R_OK) == 0 && hud_launch_has_cli();
 }
 
 /* Switches off AddressSanitizer's check that its library is loaded first.  The loader does the same

@@ -281,6 +281,12 @@ class Run(unittest.TestCase):
                 answer_to("settings").stderr,
                 r"^huddle: cannot run [^\n]*cli: its interpreter /there/is/no/python3: [^\n]*\n$",
             )
+            # then the library prints the statistics; such as without click
+            for head in ("#!/there/is/no/python3\n", "#!/bin/false\n"):
+                with open(cli, "w", encoding="utf-8") as file:
+                    file.write(head)
+                answer = answer_to("run", "--stats", "/bin/sh", "-c", "echo $HUDDLE_STATS")
+                self.assertEqual((0, "1\n", ""), (answer.returncode, answer.stdout, answer.stderr))
 
     def test_options_can_be_written_with_or_without_equals(self):
         seen = seen_by_command("--set=HUDDLE_MEMORY=1M", "--set", "HUDDLE_MEMORY=2")
