@@ -220,6 +220,8 @@ static void unknown_names_are_rejected_with_the_nearest_name(void **state)
     READ("HUDDLE_FOO=1"); /* two letters from HUDDLE_LOG, but not similar */
     assert_string_equal(config.error,
                         "HUDDLE_FOO=1 is not a setting ('huddle settings' lists them)");
+    READ("HUDDLE_LAB_FOO=1");
+    assert_non_null(strstr(config.error, "'huddle settings --lab' lists them"));
 }
 
 /* Verifies that an algorithm unable to serve its collective is not an error. */

@@ -288,8 +288,9 @@ static void complain_unknown(struct config *config, const char *assignment)
         return;
     }
     const struct setting *near = has_room(config) ? hud_setting_nearest(name) : NULL;
-    complain(config, "%.100s is not a setting (%s%s%s'huddle settings' lists them)", assignment,
-             near ? "nearest: " : "", near ? near->name : "", near ? "; " : "");
+    const char *lab = strncmp(name, "HUDDLE_LAB_", strlen("HUDDLE_LAB_")) == 0 ? " --lab" : "";
+    complain(config, "%.100s is not a setting (%s%s%s'huddle settings%s' lists them)", assignment,
+             near ? "nearest: " : "", near ? near->name : "", near ? "; " : "", lab);
 }
 
 static void take_assignment(struct config *config, const char *assignment, const char *origin)
