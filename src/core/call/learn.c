@@ -355,17 +355,6 @@ static bool is_early(const struct hud_team *team, int at)
     return l->calls <= LEARN_EARLY && !(is_bcast && l->start->mpi_first);
 }
 
-/* Counts a call without a sample.  cell: NULL if the choice is the known or the first one. */
-static void count_unmeasured(struct hud_team *team, int at, const struct learn_cell *cell,
-                             const struct plan_entry *entry)
-{
-    const struct wisdom_start *start = team->hooks.learn->start;
-    bool known = start->known[at] >= 0 && !start->table.known[at].open;
-
-    hud_learn_count_as(team, cell ? cell->source : known ? LEARN_KNOWN : LEARN_FIRST);
-    hud_learn_count_slow(team, team->hooks.learn->source, false, entry);
-}
-
 int hud_learn_enter(struct hud_team *team, int at, const struct coll *call, bool due,
                     const struct plan_entry **entry)
 {
@@ -381,7 +370,7 @@ int hud_learn_enter(struct hud_team *team, int at, const struct coll *call, bool
     }
     if (is_early(team, at)) {
         *entry = hud_learn_present(team, at);
-        count_unmeasured(team, at, NULL, *entry);
+        hud_learn_count_unmeasured(team, at, NULL, *entry);
         return HUD_OK;
     }
     l->shape = member_shape(kind, coll_has(kind, COLL_ROOTED) ? call->root : -1, call->bytes);
@@ -394,7 +383,7 @@ int hud_learn_enter(struct hud_team *team, int at, const struct coll *call, bool
     struct learn_cell *cell = cell_at(l, at);
     if (!cell || (!due && hud_learner_rests(&cell->learner))) {
         *entry = team->plan.choice[at];
-        count_unmeasured(team, at, cell, *entry);
+        hud_learn_count_unmeasured(team, at, cell, *entry);
         return HUD_OK;
     }
     compared.end_ns = compares ? l->clock_ns() : 0;

@@ -175,6 +175,9 @@ void hud_learn_count_as(struct hud_team *team, enum learn_source source);
 /* Counts a call on the slow path.  trial: the entry is not the present choice. */
 void hud_learn_count_slow(struct hud_team *team, enum learn_source source, bool trial,
                           const struct plan_entry *entry);
+/* Counts a call without a sample.  cell: NULL if the choice is the known or the first one. */
+void hud_learn_count_unmeasured(struct hud_team *team, int at, const struct learn_cell *cell,
+                                const struct plan_entry *entry);
 /* Returns the number of calls on the fast path until the next sample of a decided cell: varying, so
  * that no loop of a program makes the same call each time, and the same on all ranks. */
 int hud_learn_distance(struct hud_team *team);

@@ -42,3 +42,13 @@ void hud_learn_count_slow(struct hud_team *team, enum learn_source source, bool 
     else
         count(team, source, 1);
 }
+
+void hud_learn_count_unmeasured(struct hud_team *team, int at, const struct learn_cell *cell,
+                                const struct plan_entry *entry)
+{
+    const struct wisdom_start *start = team->hooks.learn->start;
+    bool known = start->known[at] >= 0 && !start->table.known[at].open;
+
+    hud_learn_count_as(team, cell ? cell->source : known ? LEARN_KNOWN : LEARN_FIRST);
+    hud_learn_count_slow(team, team->hooks.learn->source, false, entry);
+}
