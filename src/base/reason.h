@@ -44,8 +44,8 @@ enum reason { REASONS(REASON_ENUM) REASON_COUNT };
 
 extern const char *const hud_reason_text[REASON_COUNT];
 
-/* What a user can do about calls of communicators with ranks on other nodes that fell back: with
- * HUDDLE_NODES=off, and with `auto` or `on`. */
+/* Remedies for calls that fell back because ranks are on other nodes: with HUDDLE_NODES=off, and
+ * with `auto` or `on`. */
 extern const char *const hud_nodes_remedy_off, *const hud_nodes_remedy_on;
 
 #endif

@@ -9,7 +9,7 @@
 
 struct hud_context;
 
-/* What a context knows about the machine, and about the places of ranks on it. */
+/* The machine as a context knows it, and the places of ranks on it. */
 struct context_machine {
     struct topo *topo; /* loaded by the job's rank 0 at once, by others when they are the rank 0 of
                           a team whose members' places are not known from a former team */

@@ -66,7 +66,7 @@ struct wisdom {
     int digest_ranks;   /* 0: to be computed */
 };
 
-/* What a context has learned, and memory of its learners. */
+/* Results of learning in a context, and memory of its learners. */
 struct context_learn {
     struct wisdom wisdom;
     struct wisdom_start *starts;      /* the last made first */

@@ -14,7 +14,7 @@
 
 struct planner;
 
-/* What a context chooses by, and its plans. */
+/* Rules and costs by which a context chooses, and its plans. */
 struct context_plan {
     struct rules rules;          /* rules of the tuning file; set before the first team */
     struct cost_network network; /* numbers of the tuning file, else measured ones; alpha_ns 0
