@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """
-run.py PROGRAM SECONDS: fuzzes a program of tests/fuzz from its corpus for this long.  The
-dictionary is NAME.dict and the output of the program fuzz_words.  An input with an error is kept
-next to the program, and the last lines print the command that runs it again.  Such an input is a
-defect of huddle or of the program.
+run.py PROGRAM SECONDS FOLDER: fuzzes the program fuzz_NAME for this long, from FOLDER/corpus/NAME.
+The dictionary is FOLDER/NAME.dict and the output of the program fuzz_words.  An input with an
+error is kept next to the program, and the last lines print the command that runs it again.  Such an
+input is a defect of huddle or of the program.
 """
 
 import os
@@ -16,30 +16,28 @@ import tempfile
 LIMITS = ("-timeout=30", "-rss_limit_mb=2048", "-malloc_limit_mb=256", "-max_len=4096")
 
 
-def dictionary(program, name, folder):
+def dictionary(program, fixed, folder):
     """Makes the dictionary in this folder, if the program has one, and returns its option."""
-    here = os.path.join(os.path.dirname(os.path.abspath(__file__)), f"{name}.dict")
-    if not os.path.exists(here):
+    if not os.path.exists(fixed):
         return []
+    name = os.path.basename(fixed).removesuffix(".dict")
     more = subprocess.run(
         [os.path.join(os.path.dirname(program), "fuzz_words"), name],
         stdout=subprocess.PIPE,
         check=True,
     )
     made = os.path.join(folder, f"{name}.dict")
-    with open(made, "wb") as file, open(here, "rb") as fixed:
+    with open(made, "wb") as file, open(fixed, "rb") as own:
         lines = sorted(set(more.stdout.splitlines(True)))
-        assert lines, f"fuzz_words adds nothing to {here}"
-        file.write(fixed.read() + b"".join(lines))
+        assert lines, f"fuzz_words adds nothing to {fixed}"
+        file.write(own.read() + b"".join(lines))
     return [f"-dict={made}"]
 
 
 def main():
-    program, seconds = sys.argv[1:]
-    here, name = (
-        os.path.dirname(os.path.abspath(__file__)),
-        os.path.basename(program).removeprefix("fuzz_"),
-    )
+    program, seconds, here = sys.argv[1:]
+    name = os.path.basename(program).removeprefix("fuzz_")
+    corpus = os.path.join(here, "corpus", name)
     found = os.path.join(os.path.dirname(program), f"found_{name}")
     os.makedirs(found, exist_ok=True)
     with tempfile.TemporaryDirectory() as grown, tempfile.TemporaryDirectory() as folder:
@@ -50,12 +48,9 @@ def main():
             *LIMITS,
             "-print_final_stats=1",
         ]
-        command += dictionary(program, name, folder)
+        command += dictionary(program, os.path.join(here, f"{name}.dict"), folder)
         done = subprocess.run(
-            [*command, grown, os.path.join(here, "corpus", name)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            check=False,
+            [*command, grown, corpus], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
         )
     lines = done.stdout.decode(errors="replace").splitlines()
     if done.returncode == 0:
@@ -69,7 +64,7 @@ def main():
     )
     print(
         f"Shorter: {program} -minimize_crash=1 -runs=100000 FILE.  With its cure it belongs in"
-        f" tests/fuzz/corpus/{name}, under a name that says what it is."
+        f" {corpus}, under a name that says what it is."
     )
     return 1
 
