@@ -277,9 +277,9 @@ static void slot_without_room_is_found(void **state)
             static struct plan plan;
             hud_plan_make(plans.planner, &facts, hud_plan_lease_bytes(&plans.config), true, &plan);
             assert_int_equal(plan.slots, 1);
-            assert_int_equal(hud_plan_builder_check(&plan), -1);
+            assert_int_equal(hud_plan_builder_check(&plans.planner->builder), -1);
             plan.slot[0].place.slot_bytes = 0;
-            assert_int_equal(hud_plan_builder_check(&plan), 0);
+            assert_int_equal(hud_plan_builder_check(&plans.planner->builder), 0);
         }
 }
 

@@ -3,6 +3,8 @@
  * (core/job/wisdom_start.h). */
 #include "core/call/learn.h"
 
+#include <string.h>
+
 /* Returns which of the candidates to try is the MPI's own collective, or -1. */
 static int mpi_of(const struct plan_cell *cell)
 {
@@ -51,25 +53,35 @@ static bool measures(const struct hud_team *team)
     return team->context->config.number[SET_WISDOM] != WISDOM_READ;
 }
 
+/* Chooses for a cell with several candidates, or with a known one. */
+static void fill_cell(const struct hud_team *team, struct wisdom_start *start, int at)
+{
+    const struct plan *plan = team->plan.shared;
+    int mpi, count = hud_learn_tried(team, at, &mpi),
+             known = find_candidate(team, at, start->table.known[at].name);
+    bool tries = count > 1 && measures(team);
+
+    start->known[at] = (int8_t)known;
+    start->cell_of[at] = tries && known < count ? 0 : LEARN_FIXED;
+    if (start->cell_of[at] != LEARN_FIXED)
+        start->choice[at] = &plan->entry[PLAN_OPEN];
+    else if (known >= 0)
+        start->choice[at] = learn_candidate(team, at, known);
+    start->open += known >= 0 || tries;
+    start->mpi_first |=
+        learn_may_truncate(plan, at) && learn_candidate(team, at, known >= 0 ? known : 0)->slot < 0;
+}
+
 void hud_learn_fill(const struct hud_team *team, struct wisdom_start *start)
 {
     const struct plan *plan = team->plan.shared;
 
     start->open = 0;
     start->mpi_first = false;
-    hud_plan_first_choices(plan, start->choice);
-    for (int at = 0; at < PLAN_CELLS; at++) {
-        int mpi, count = hud_learn_tried(team, at, &mpi),
-                 known = find_candidate(team, at, start->table.known[at].name);
-        start->known[at] = (int8_t)known;
-        bool tries = count > 1 && measures(team);
-        start->cell_of[at] = tries && known < count ? 0 : LEARN_FIXED;
-        if (start->cell_of[at] != LEARN_FIXED)
-            start->choice[at] = &plan->entry[PLAN_OPEN];
-        else if (known >= 0)
-            start->choice[at] = learn_candidate(team, at, known);
-        start->open += known >= 0 || tries;
-        start->mpi_first |= learn_may_truncate(plan, at) &&
-                            learn_candidate(team, at, known >= 0 ? known : 0)->slot < 0;
-    }
+    memcpy(start->choice, plan->choice, sizeof start->choice);
+    memset(start->known, -1, sizeof start->known);
+    memset(start->cell_of, LEARN_FIXED, sizeof start->cell_of);
+    for (int at = 0; at < PLAN_CELLS; at++)
+        if (plan_cell_at(plan, at)->count > 1 || start->table.known[at].name != 0)
+            fill_cell(team, start, at);
 }

@@ -5,12 +5,14 @@
 
 #include <string.h>
 
-size_t hud_plan_builder_bytes(const struct plan *plan, int class)
+void hud_plan_builder_set_bytes(struct plan_builder *k)
 {
-    const struct plan_single_call *only = &plan->facts.single_call;
+    const struct plan_single_call *only = &k->plan->facts.single_call;
 
-    return only->enabled && class == plan_class(only->bytes) ? only->bytes
-                                                             : plan_class_bytes(class);
+    for (int class = 0; class < PLAN_CLASSES; class ++)
+        k->class_bytes[class] = plan_class_bytes(class);
+    if (only->enabled)
+        k->class_bytes[plan_class(only->bytes)] = only->bytes;
 }
 
 static void list_firsts(struct plan_builder *k, int axis)
@@ -25,23 +27,45 @@ static void list_firsts(struct plan_builder *k, int axis)
     }
 }
 
-/* Returns the axis's first candidate that covers a size, or -1. */
-static int cover(const struct plan_builder *k, size_t bytes)
+/* Returns the axis's first candidate that covers a size, or -1.  Sets *until: larger sizes up to
+ * there have the same result. */
+static int cover(const struct plan_builder *k, size_t bytes, size_t *until)
 {
+    *until = SIZE_MAX;
     for (int i = 0; i < k->firsts; i++) {
         const struct candidate *c = &k->candidate[k->first[i]];
-        if (bytes >= c->min_bytes && bytes <= c->max_bytes)
+        size_t last = bytes < c->min_bytes ? c->min_bytes - 1 : c->max_bytes;
+        if (bytes > c->max_bytes)
+            continue;
+        *until = last < *until ? last : *until;
+        if (bytes >= c->min_bytes)
             return k->first[i];
     }
     return -1;
 }
 
+/* Chooses a candidate for each class of an axis. */
+static void choose_on(struct plan_builder *k, int axis)
+{
+    size_t until = 0;
+    int winner = -1;
+
+    for (int class = 0; class < PLAN_CLASSES; class ++) {
+        if (class == 0 || k->class_bytes[class] > until)
+            winner = cover(k, k->class_bytes[class], &until);
+        k->winner[axis][class] = (int16_t)winner;
+    }
+}
+
 void hud_plan_builder_choose(struct plan_builder *k)
 {
+    memset(k->winner, -1, sizeof k->winner);
     for (int axis = 0; axis < PLAN_AXES; axis++) {
+        if (axis >= COLL_KINDS && !coll_has(axis % COLL_KINDS, COLL_REDUCES))
+            continue;
         list_firsts(k, axis);
-        for (int class = 0; class < PLAN_CLASSES; class ++)
-            k->winner[axis][class] = (int16_t)cover(k, hud_plan_builder_bytes(k->plan, class));
+        if (k->firsts != 0)
+            choose_on(k, axis);
     }
 }
 
@@ -75,46 +99,78 @@ bool hud_plan_builder_accepts(const struct plan *plan, const struct plan_entry *
     return alg_accepts(hud_shm_algs[e->row], &call, plan->facts.ranks);
 }
 
-void hud_plan_builder_list_bytes(const struct plan *plan, size_t *max_bytes)
+int hud_plan_builder_chosen(const struct plan_builder *k, int axis, int class)
 {
-    memset(max_bytes, 0, PLAN_ENTRIES * sizeof *max_bytes);
+    int winner = k->winner[axis][class];
+
+    return winner >= 0 ? k->candidate[winner].entry : PLAN_NOTHING;
+}
+
+/* Gives a candidate its entry, and the entry its slot.  Returns false if the plan is full. */
+static bool give_entry(struct plan_builder *k, struct candidate *c)
+{
+    int entry = hud_plan_builder_entry(k->plan, c);
+
+    c->entry = (uint8_t)(entry >= 0 ? entry : PLAN_NOTHING);
+    return entry >= 0;
+}
+
+/* Gives the winners of an axis's classes their entries.  Returns false if the plan is full. */
+static bool give_to_axis(struct plan_builder *k, const int16_t winner[PLAN_CLASSES])
+{
+    bool whole = true;
+
+    for (int class = 0; class < PLAN_CLASSES; class ++) {
+        bool ends = class + 1 == PLAN_CLASSES || winner[class + 1] != winner[class];
+        if (winner[class] < 0 || !ends)
+            continue;
+        struct candidate *c = &k->candidate[winner[class]];
+        if (c->entry == 0)
+            whole = give_entry(k, c) && whole;
+        plan_builder_keep_bytes(k, c->entry, k->class_bytes[class]);
+    }
+    return whole;
+}
+
+bool hud_plan_builder_give_slots(struct plan_builder *k)
+{
+    struct plan *plan = k->plan;
+    bool whole = true;
+
+    plan->slots = 0;
+    for (plan->entries = 0; plan->entries < PLAN_FIRST_ENTRY; plan->entries++)
+        plan->entry[plan->entries] = (struct plan_entry){ .row = -1, .slot = -1 };
+    memset(k->max_bytes, 0, sizeof k->max_bytes);
+    for (int i = 0; i < k->count; i++)
+        k->candidate[i].entry = 0;
+    for (int axis = 0; axis < PLAN_AXES; axis++)
+        whole = give_to_axis(k, k->winner[axis]) && whole;
+    return whole;
+}
+
+void hud_plan_builder_fill_cells(struct plan_builder *k)
+{
     for (int axis = 0; axis < PLAN_AXES; axis++)
         for (int class = 0; class < PLAN_CLASSES; class ++) {
-            const struct plan_cell *cell = &plan->cell[axis][class];
-            size_t bytes = hud_plan_builder_bytes(plan, class);
-            for (int i = 0; i < cell->count; i++) {
-                size_t *max = &max_bytes[cell->candidate[i]];
-                *max = bytes > *max ? bytes : *max;
-            }
+            int winner = k->winner[axis][class];
+            const struct candidate *c = winner >= 0 ? &k->candidate[winner] : NULL;
+            k->plan->cell[axis][class] = (struct plan_cell){
+                .rule = c ? c->rule : NULL,
+                .rules = c ? c->rules : NULL,
+                .count = 1,
+                .tried = 1,
+                .candidate = { (uint8_t)hud_plan_builder_chosen(k, axis, class) }
+            };
         }
 }
 
-/* Returns whether all entries accept their largest messages.  An entry that accepts a size also
- * accepts smaller ones, so each can be asked for 0 bytes. */
-bool hud_plan_builder_all_accept(const struct plan *plan, const size_t *max_bytes)
+int hud_plan_builder_check(const struct plan_builder *k)
 {
-    bool accept = true;
+    const struct plan *plan = k->plan;
 
-    for (int e = PLAN_FIRST_ENTRY; e < plan->entries && accept; e++)
-        accept = hud_plan_builder_accepts(plan, &plan->entry[e], max_bytes[e]);
-    return accept;
-}
-
-int hud_plan_builder_check(const struct plan *plan)
-{
-    size_t max_bytes[PLAN_ENTRIES];
-
-    hud_plan_builder_list_bytes(plan, max_bytes);
-    if (hud_plan_builder_all_accept(plan, max_bytes))
-        return -1;
-    for (int axis = 0; axis < PLAN_AXES; axis++)
-        for (int class = 0; class < PLAN_CLASSES; class ++) {
-            const struct plan_cell *cell = &plan->cell[axis][class];
-            for (int i = 0; i < cell->count; i++) {
-                const struct plan_entry *e = &plan->entry[cell->candidate[i]];
-                if (!hud_plan_builder_accepts(plan, e, hud_plan_builder_bytes(plan, class)))
-                    return e->slot;
-            }
-        }
+    /* an entry that accepts a size also accepts smaller ones */
+    for (int e = PLAN_FIRST_ENTRY; e < plan->entries; e++)
+        if (!hud_plan_builder_accepts(plan, &plan->entry[e], k->max_bytes[e]))
+            return plan->entry[e].slot;
     return -1;
 }

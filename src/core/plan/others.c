@@ -135,13 +135,7 @@ static bool keeps_places(const struct plan *plan, const struct plan_slot *before
 static bool lay_out(const struct plan_builder *k, const struct plan_slot *before, int firsts)
 {
     return hud_plan_lay_out(k->config, k->plan) < 0 && keeps_places(k->plan, before, firsts) &&
-           hud_plan_builder_all_accept(k->plan, k->max_bytes);
-}
-
-/* Keeps the largest size of an entry's cells. */
-static void keep_bytes(struct plan_builder *k, int entry, size_t bytes)
-{
-    k->max_bytes[entry] = bytes > k->max_bytes[entry] ? bytes : k->max_bytes[entry];
+           hud_plan_builder_check(k) < 0;
 }
 
 /* Adds a candidate to a cell.  Returns false if the plan has no room for its slot, or the cell for
@@ -169,7 +163,7 @@ static bool try_candidate(struct plan_builder *k, struct plan_cell *cell, size_t
                                       plan->facts.ranks)) {
         cell->candidate[cell->count++] = (uint8_t)entry;
         c->entry = (uint8_t)entry;
-        keep_bytes(k, entry, bytes);
+        plan_builder_keep_bytes(k, entry, bytes);
         return true;
     }
     c->fails = !fits;
@@ -217,7 +211,7 @@ struct others {
 static void fill(struct plan_builder *k, const struct others *o, int from, int to, int row)
 {
     struct plan_cell *cell = &k->plan->cell[o->axis][o->class];
-    size_t bytes = hud_plan_builder_bytes(k->plan, o->class);
+    size_t bytes = k->class_bytes[o->class];
 
     for (int n = 0; n < k->firsts && cell->count < o->max; n++) {
         int i = k->first[n];
@@ -276,43 +270,49 @@ static size_t same_up_to(const struct plan_builder *k, size_t bytes)
     return most;
 }
 
-/* Gives a cell the other candidates of the class below, if these accept the larger size: a set-up
- * makes hundreds of cells, and most are like the one below.  Returns false if some do not. */
-static bool copy_below(struct plan_builder *k, struct plan_cell *cell, size_t bytes)
+/* Returns whether all candidates of a cell accept messages of a size. */
+static bool all_accept(const struct plan_builder *k, const struct plan_cell *cell, size_t bytes)
 {
-    const struct plan_cell *below = cell - 1;
-    bool same = below->candidate[0] == cell->candidate[0];
+    bool accept = true;
 
-    for (int i = 0; i < below->count && same; i++)
-        same = hud_plan_builder_accepts(k->plan, &k->plan->entry[below->candidate[i]], bytes);
-    if (!same)
-        return false;
-    cell->count = below->count;
-    cell->tried = below->tried;
-    memcpy(cell->candidate, below->candidate, sizeof cell->candidate);
-    for (int i = 0; i < cell->count; i++)
-        keep_bytes(k, cell->candidate[i], bytes);
-    return true;
+    for (int i = 0; i < cell->count && accept; i++)
+        accept = hud_plan_builder_accepts(k->plan, &k->plan->entry[cell->candidate[i]], bytes);
+    return accept;
+}
+
+/* Gives the other candidates of a cell to the classes above with the same first choice, up to the
+ * largest size that all candidates accept, at most `same` bytes.  A set-up makes hundreds of cells,
+ * and most are like the one below.  Returns the last class with the candidates. */
+static int copy_up(struct plan_builder *k, int axis, int class, size_t same)
+{
+    struct plan_cell *cell = k->plan->cell[axis];
+    const struct plan_cell *from = &cell[class];
+    int last = class;
+
+    while (last + 1 < PLAN_CLASSES && k->class_bytes[last + 1] <= same &&
+           is_open(k, axis, &cell[last + 1]) && cell[last + 1].candidate[0] == from->candidate[0])
+        last++;
+    while (last > class && !all_accept(k, from, k->class_bytes[last]))
+        last--;
+    for (int above = class + 1; above <= last; above++) {
+        cell[above].count = from->count;
+        cell[above].tried = from->tried;
+        memcpy(cell[above].candidate, from->candidate, sizeof from->candidate);
+    }
+    for (int i = 0; i < from->count; i++)
+        plan_builder_keep_bytes(k, from->candidate[i], k->class_bytes[last]);
+    return last;
 }
 
 /* Adds the other candidates of an axis.  values: see struct others. */
 static void add_to_axis(struct plan_builder *k, int axis, int values)
 {
-    size_t same = 0; /* the largest size with the candidates of the class below */
-
     list_axis(k, axis);
-    for (int class = 0; class < PLAN_CLASSES; class ++) {
-        struct plan_cell *cell = &k->plan->cell[axis][class];
-        size_t bytes = hud_plan_builder_bytes(k->plan, class);
-        if (!is_open(k, axis, cell)) {
-            same = 0;
-            continue;
+    for (int class = 0; class < PLAN_CLASSES; class ++)
+        if (is_open(k, axis, &k->plan->cell[axis][class])) {
+            add_to(k, (struct others){ .values = values, .axis = axis, .class = class });
+            class = copy_up(k, axis, class, same_up_to(k, k->class_bytes[class]));
         }
-        if (bytes <= same && copy_below(k, cell, bytes))
-            continue;
-        add_to(k, (struct others){ .values = values, .axis = axis, .class = class });
-        same = same_up_to(k, bytes);
-    }
 }
 
 void hud_others_add(struct plan_builder *k)
@@ -320,7 +320,6 @@ void hud_others_add(struct plan_builder *k)
     size_t max_bytes = k->plan->max_bytes;
     int values = hud_others_collect(k);
 
-    hud_plan_builder_list_bytes(k->plan, k->max_bytes);
     k->plan->max_bytes = hud_others_bytes(k->plan->total_bytes, max_bytes);
     add_comparison(k);
     exclude(k);

@@ -41,12 +41,9 @@ static bool set_with(int row, const char *with, long param[ALG_PARAMS])
     return true;
 }
 
-static void add(struct plan_builder *k, int row, const long param[ALG_PARAMS])
+static void add(struct plan_builder *k, int kind, int row, const long param[ALG_PARAMS])
 {
-    struct candidate c = { .kind = hud_coll_kind(hud_shm_algs[row]->coll),
-                           .row = row,
-                           .max_bytes = SIZE_MAX,
-                           .other = true };
+    struct candidate c = { .kind = kind, .row = row, .max_bytes = SIZE_MAX, .other = true };
 
     memcpy(c.param, param, sizeof c.param);
     hud_candidate_add(k, c);
@@ -54,7 +51,7 @@ static void add(struct plan_builder *k, int row, const long param[ALG_PARAMS])
 
 /* Adds an algorithm with each value of its parameters' lists.  A parameter that the user has set
  * keeps its value. */
-static void add_values(struct plan_builder *k, int row)
+static void add_values(struct plan_builder *k, int kind, int row)
 {
     const struct alg *alg = hud_shm_algs[row];
 
@@ -66,27 +63,35 @@ static void add_values(struct plan_builder *k, int row)
             memcpy(param, k->config->param[row], sizeof param);
             if (set_with(row, alg_param_at(alg, p)->tune_with, param) &&
                 set_param(row, p, value, length, param))
-                add(k, row, param);
+                add(k, kind, row, param);
             value += length + (value[length] == ',');
         }
     }
 }
 
-static bool is_candidate(const struct plan_builder *k, int row)
+/* Returns the collective of an algorithm, or -1 if the algorithm is no candidate. */
+static int kind_of_candidate(const struct plan_builder *k, int row)
 {
-    return row < SET_PRODUCT_ALGS && !hud_shm_algs[row]->baseline &&
-           hud_config_forced(k->config, hud_coll_kind(hud_shm_algs[row]->coll)) == FORCED_NONE;
+    int kind = row < SET_PRODUCT_ALGS && !hud_shm_algs[row]->baseline
+                   ? hud_coll_kind(hud_shm_algs[row]->coll)
+                   : -1;
+
+    return kind >= 0 && hud_config_forced(k->config, kind) == FORCED_NONE ? kind : -1;
 }
 
 int hud_others_collect(struct plan_builder *k)
 {
-    for (int row = 0; hud_shm_algs[row]; row++)
-        if (is_candidate(k, row))
-            add(k, row, k->config->param[row]);
+    for (int row = 0; hud_shm_algs[row]; row++) {
+        int kind = kind_of_candidate(k, row);
+        if (kind >= 0)
+            add(k, kind, row, k->config->param[row]);
+    }
     int values = k->count;
-    for (int row = 0; hud_shm_algs[row]; row++)
-        if (is_candidate(k, row))
-            add_values(k, row);
+    for (int row = 0; hud_shm_algs[row]; row++) {
+        int kind = kind_of_candidate(k, row);
+        if (kind >= 0)
+            add_values(k, kind, row);
+    }
     hud_plan_builder_sort(k);
     return values;
 }

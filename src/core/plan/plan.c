@@ -22,32 +22,6 @@
 
 #include <string.h>
 
-/* Makes the cells, and the entries and slots of their first choices.  Returns false if the plan is
- * full; then some cells fall back to the MPI. */
-static bool give_slots(struct plan_builder *k)
-{
-    struct plan *plan = k->plan;
-    bool whole = true;
-
-    plan->slots = 0;
-    for (plan->entries = 0; plan->entries < PLAN_FIRST_ENTRY; plan->entries++)
-        plan->entry[plan->entries] = (struct plan_entry){ .row = -1, .slot = -1 };
-    for (int axis = 0; axis < PLAN_AXES; axis++)
-        for (int class = 0; class < PLAN_CLASSES; class ++) {
-            int winner = k->winner[axis][class];
-            const struct candidate *c = winner >= 0 ? &k->candidate[winner] : NULL;
-            int entry = c ? hud_plan_builder_entry(plan, c) : PLAN_NOTHING;
-            whole = whole && entry >= 0;
-            plan->cell[axis][class] =
-                (struct plan_cell){ .rule = c ? c->rule : NULL,
-                                    .rules = c ? c->rules : NULL,
-                                    .count = 1,
-                                    .tried = 1,
-                                    .candidate = { (uint8_t)(entry >= 0 ? entry : PLAN_NOTHING) } };
-        }
-    return whole;
-}
-
 /* Limits the slot's candidates to the slot's size. */
 static void shrink(struct plan_builder *k, const struct plan_slot *slot)
 {
@@ -62,7 +36,7 @@ static void shrink(struct plan_builder *k, const struct plan_slot *slot)
 static bool choose_and_give(struct plan_builder *k)
 {
     hud_plan_builder_choose(k);
-    return give_slots(k);
+    return hud_plan_builder_give_slots(k);
 }
 
 /* Repeats the layout until every slot is large enough. */
@@ -83,25 +57,26 @@ static void settle(struct plan_builder *k)
             choose_and_give(k);
         }
         without = hud_plan_lay_out(k->config, plan);
-        small = without < 0 ? hud_plan_builder_check(plan) : -1;
+        small = without < 0 ? hud_plan_builder_check(k) : -1;
         k->cramped = k->cramped || without >= 0 || small >= 0;
     } while (without >= 0 || small >= 0);
 }
 
-void hud_plan_make_firsts(struct planner *planner, const struct plan_facts *facts, size_t max_bytes,
-                          bool windows, struct plan *plan)
+void hud_plan_make_slots(struct planner *planner, const struct plan_facts *facts, size_t max_bytes,
+                         bool windows, struct plan *plan)
 {
     struct plan_builder *k = &planner->builder;
 
-    memset(plan, 0, sizeof *plan);
     plan->facts = *facts;
     plan->max_bytes = max_bytes;
     plan->windows = windows;
+    plan->too_rich = false;
     k->config = planner->config;
     k->tuning = planner->tuning;
     k->prior = hud_planner_prior(planner);
     k->plan = plan;
     k->lean = k->cramped = false;
+    hud_plan_builder_set_bytes(k);
     planner->made++;
     settle(k);
     if (k->config->number[SET_REDUCE_ORDER] == ORDER_FIXED && windows && k->cramped &&
@@ -116,7 +91,9 @@ void hud_plan_make(struct planner *planner, const struct plan_facts *facts, size
 {
     struct plan_builder *k = &planner->builder;
 
-    hud_plan_make_firsts(planner, facts, max_bytes, windows, plan);
+    memset(plan, 0, sizeof *plan);
+    hud_plan_make_slots(planner, facts, max_bytes, windows, plan);
+    hud_plan_builder_fill_cells(k);
     if (hud_others_wanted(k->config, windows) && !facts->single_call.enabled && !k->lean)
         hud_others_add(k);
 }

@@ -20,7 +20,7 @@ struct candidate {
     long param[ALG_PARAMS];
     bool barred;   /* the candidate's slot does not fit */
     bool other;    /* the candidate is only tried against first choices */
-    uint8_t entry; /* others.c: the entry that the plan keeps for it; 0: not known */
+    uint8_t entry; /* the entry that the plan has for it; 0: none yet, or not known */
     bool fails;    /* must not be tried: its slot does not fit next to the slots of the first
                     choices, or keeps too much memory */
 };
@@ -31,11 +31,13 @@ struct plan_builder {
     struct plan *plan;
     struct candidate candidate[PLAN_RULES];
     int count;
-    int of_kind[PLAN_RULES];       /* candidates, sorted by collective; otherwise in order */
-    int kind_at[COLL_KINDS + 1];   /* index in of_kind of each collective's first candidate */
-    int first[PLAN_RULES], firsts; /* candidates that may serve the current axis */
+    int of_kind[PLAN_RULES];          /* candidates, sorted by collective; otherwise in order */
+    int kind_at[COLL_KINDS + 1];      /* index in of_kind of each collective's first candidate */
+    int first[PLAN_RULES], firsts;    /* candidates that may serve the current axis */
+    size_t class_bytes[PLAN_CLASSES]; /* the size that represents each class: the single
+                                                call's, or the largest of the class */
     int16_t winner[PLAN_AXES][PLAN_CLASSES]; /* candidate of each cell; -1: none */
-    size_t max_bytes[PLAN_ENTRIES];          /* others.c: as of hud_plan_builder_list_bytes */
+    size_t max_bytes[PLAN_ENTRIES];          /* the largest message of each entry's cells */
     bool lean;                               /* only reductions have windows */
     bool cramped;                            /* a slot did not fit, or was too small */
 };
@@ -112,20 +114,28 @@ int hud_plan_builder_slot(struct plan *plan, const struct candidate *c);
 /* Returns the entry of a candidate, adding the entry and its slot if necessary.  Returns -1 if the
  * plan is full. */
 int hud_plan_builder_entry(struct plan *plan, const struct candidate *c);
-/* Returns the size that represents a class: the single call's, or the largest of the class. */
-size_t hud_plan_builder_bytes(const struct plan *plan, int class);
+/* Sets the size that represents each class. */
+void hud_plan_builder_set_bytes(struct plan_builder *k);
+
+/* Keeps the largest size of an entry's cells. */
+static inline void plan_builder_keep_bytes(struct plan_builder *k, int entry, size_t bytes)
+{
+    k->max_bytes[entry] = bytes > k->max_bytes[entry] ? bytes : k->max_bytes[entry];
+}
 
 /* Chooses a candidate for each cell, without the barred candidates. */
 void hud_plan_builder_choose(struct plan_builder *k);
-/* Returns -1, or a slot that is too small, as laid out, for the largest message of a cell. */
-int hud_plan_builder_check(const struct plan *plan);
+/* Gives the chosen candidates their entries and slots.  Returns false if the plan is full; then
+ * some cells fall back to the MPI. */
+bool hud_plan_builder_give_slots(struct plan_builder *k);
+/* Returns the entry of the candidate that was chosen for a cell. */
+int hud_plan_builder_chosen(const struct plan_builder *k, int axis, int class);
+/* Fills the cells of the plan, once its slots are laid out. */
+void hud_plan_builder_fill_cells(struct plan_builder *k);
+/* Returns -1, or a slot that is too small, as laid out, for the largest message of its entries. */
+int hud_plan_builder_check(const struct plan_builder *k);
 /* Returns whether an entry accepts messages of a size, as laid out. */
 bool hud_plan_builder_accepts(const struct plan *plan, const struct plan_entry *e, size_t bytes);
-/* Stores the largest message that each entry must accept in max_bytes[PLAN_ENTRIES]; 0, if no cell
- * has the entry. */
-void hud_plan_builder_list_bytes(const struct plan *plan, size_t *max_bytes);
-/* Returns whether each entry accepts such messages, as laid out. */
-bool hud_plan_builder_all_accept(const struct plan *plan, const size_t *max_bytes);
 
 /* Returns the number of collectives that have sizes which no candidate covers.  reductions: counts
  * only reductions. */
@@ -137,9 +147,10 @@ int hud_plan_evict_lacking(const struct plan_builder *k, bool reductions);
  * A lean plan first gives up slots that reductions do not need, slots with data before others. */
 void hud_plan_evict(struct plan_builder *k, int without);
 
-/* Makes a plan without other candidates. */
-void hud_plan_make_firsts(struct planner *planner, const struct plan_facts *facts, size_t max_bytes,
-                          bool windows, struct plan *plan);
+/* Makes the entries and slots of a plan for its first choices, and no cells.  The first team of a
+ * process makes a dozen of such plans only for the size of its slice. */
+void hud_plan_make_slots(struct planner *planner, const struct plan_facts *facts, size_t max_bytes,
+                         bool windows, struct plan *plan);
 /* Collects the other candidates, by algorithm.  Returns the index of the first one with a value of
  * a parameter's list. */
 int hud_others_collect(struct plan_builder *k);

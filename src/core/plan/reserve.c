@@ -89,6 +89,14 @@ static uint64_t add_choice(uint64_t h, const struct plan_entry *e)
     return h;
 }
 
+/* Returns the entry of a single-call team's call in the plan that was made last. */
+static const struct plan_entry *chosen(const struct planner *p, const struct plan_single_call *only)
+{
+    int class = plan_class(only->bytes);
+
+    return &p->plan.entry[hud_plan_builder_chosen(&p->builder, only->axis, class)];
+}
+
 /* Makes all plans of such teams, but equal ones only once, and without other candidates: their
  * memory is bounded (others.c). */
 static struct reserved reserve(struct planner *p, int ranks, const struct plan_single_call *only,
@@ -112,11 +120,11 @@ static struct reserved reserve(struct planner *p, int ranks, const struct plan_s
         memcpy(facts.within, names[i / KINDS], TOPO_NAME);
         if (hud_plan_cache_seen(&p->cache, &facts))
             continue;
-        hud_plan_make_firsts(p, &facts, max_bytes, windows, &p->plan);
+        hud_plan_make_slots(p, &facts, max_bytes, windows, &p->plan);
         all.bytes = p->plan.total_bytes > all.bytes ? p->plan.total_bytes : all.bytes;
         all.direct = all.direct || uses_direct(&p->plan);
         if (only->enabled)
-            all.choices = add_choice(all.choices, plan_find(&p->plan, only->axis, only->bytes));
+            all.choices = add_choice(all.choices, chosen(p, only));
     }
     return all;
 }
