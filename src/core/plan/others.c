@@ -15,12 +15,13 @@
  *            first choice does so, too.  The others, and the MPI's own reduction, serve only if
  *            wisdom names them (plan_cell.tried), except with HUDDLE_LAB_TRY_ALL.  There are none
  *            under HUDDLE_REDUCE_ORDER=fixed.
- * Memory     The first choices are laid out before.  The others get memory that is left: a slice
- *            grows at most by an eighth and by a 32nd of its maximum, and a small slice does not
- *            grow.  A communicator must not cost another one its memory.  Large windows are shared,
- *            so most candidates need only lines.  One is dropped if a first choice would have to
- *            share its window, or lose more than a quarter of it, or if it keeps more than
- *            PLAN_OWN_WINDOW of data among its lines.
+ * Memory     The first choices are laid out before.  The others get memory that is left: all of
+ *            them at once, or one after the other if there is no room for all.  A slice grows at
+ *            most by an eighth and by a 32nd of its maximum, and a small slice does not grow.  A
+ *            communicator must not cost another one its memory.  Large windows are shared, so most
+ *            candidates need only lines.  One is dropped if a first choice would have to share its
+ *            window, or lose more than a quarter of it, or if it keeps more than PLAN_OWN_WINDOW of
+ *            data among its lines.
  * None       for cells that a setting or a tuning file decides, for calls of which no rank knows
  *            all sizes (alltoallv, gatherv), and for broadcasts if comparisons of sizes have no
  *            slot of their own.  In the slot of the program's allreduces a comparison could meet a
@@ -154,10 +155,13 @@ static bool try_candidate(struct plan_builder *k, struct plan_cell *cell, size_t
     if (entry < 0 || has(cell, entry))
         return false;
     size_t total = plan->total_bytes;
-    bool fits = true, moves = plan->slots > slots;
+    bool fits = true, moves = plan->slots > slots && !k->at_once;
     if (moves) {
         memcpy(before, plan->slot, sizeof before);
         fits = lay_out(k, before, slots);
+    } else if (plan->slots > slots) {
+        plan->slot[slots].place =
+            alg_place_alone(hud_shm_algs[c->row], c->param, plan->facts.ranks, 0, plan->max_bytes);
     }
     if (fits && hud_candidate_accepts(c, bytes, &plan->slot[plan->entry[entry].slot].place,
                                       plan->facts.ranks)) {
@@ -282,7 +286,7 @@ static bool all_accept(const struct plan_builder *k, const struct plan_cell *cel
 
 /* Gives the other candidates of a cell to the classes above with the same first choice, up to the
  * largest size that all candidates accept, at most `same` bytes.  A set-up makes hundreds of cells,
- * and most are like the one below.  Returns the last class with the candidates. */
+ * and most are like the cell below.  Returns the last class with the candidates. */
 static int copy_up(struct plan_builder *k, int axis, int class, size_t same)
 {
     struct plan_cell *cell = k->plan->cell[axis];
@@ -315,6 +319,40 @@ static void add_to_axis(struct plan_builder *k, int axis, int values)
         }
 }
 
+/* Adds the other candidates of all axes.  values: see struct others. */
+static void add_to_all(struct plan_builder *k, int values)
+{
+    exclude(k);
+    for (int axis = 0; axis < PLAN_AXES; axis++)
+        add_to_axis(k, axis, values);
+}
+
+/* Adds the other candidates as if each one had a slice of its own, and then lays their slots out
+ * together.  Returns false, and takes everything back, if they do not all fit. */
+static bool add_at_once(struct plan_builder *k, int values)
+{
+    struct plan *plan = k->plan;
+    struct plan_builder_mark *mark = &k->mark;
+
+    *mark = (struct plan_builder_mark){ plan->slots, plan->entries, plan->total_bytes };
+    memcpy(mark->slot, plan->slot, sizeof mark->slot);
+    memcpy(mark->max_bytes, k->max_bytes, sizeof mark->max_bytes);
+    k->at_once = true;
+    add_to_all(k, values);
+    k->at_once = false;
+    if (plan->slots == mark->slots || lay_out(k, mark->slot, mark->slots))
+        return true;
+    plan->slots = mark->slots;
+    plan->entries = mark->entries;
+    plan->total_bytes = mark->total_bytes;
+    memcpy(plan->slot, mark->slot, sizeof plan->slot);
+    memcpy(k->max_bytes, mark->max_bytes, sizeof k->max_bytes);
+    for (int i = 0; i < k->count; i++)
+        k->candidate[i].entry = k->candidate[i].entry < mark->entries ? k->candidate[i].entry : 0;
+    hud_plan_builder_fill_cells(k);
+    return false;
+}
+
 void hud_others_add(struct plan_builder *k)
 {
     size_t max_bytes = k->plan->max_bytes;
@@ -322,8 +360,7 @@ void hud_others_add(struct plan_builder *k)
 
     k->plan->max_bytes = hud_others_bytes(k->plan->total_bytes, max_bytes);
     add_comparison(k);
-    exclude(k);
-    for (int axis = 0; axis < PLAN_AXES; axis++)
-        add_to_axis(k, axis, values);
+    if (!add_at_once(k, values))
+        add_to_all(k, values);
     k->plan->max_bytes = max_bytes;
 }

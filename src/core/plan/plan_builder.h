@@ -25,6 +25,14 @@ struct candidate {
                     choices, or keeps too much memory */
 };
 
+/* A state of a plan, to which others.c returns. */
+struct plan_builder_mark {
+    int slots, entries;
+    size_t total_bytes;
+    struct plan_slot slot[PLAN_SLOTS];
+    size_t max_bytes[PLAN_ENTRIES];
+};
+
 struct plan_builder {
     const struct config *config;
     const struct rules *tuning, *prior; /* prior: hud_planner_prior */
@@ -38,6 +46,8 @@ struct plan_builder {
                                                 call's, or the largest of the class */
     int16_t winner[PLAN_AXES][PLAN_CLASSES]; /* candidate of each cell; -1: none */
     size_t max_bytes[PLAN_ENTRIES];          /* the largest message of each entry's cells */
+    struct plan_builder_mark mark;           /* others.c: without other candidates */
+    bool at_once;                            /* others.c: new slots are laid out at the end */
     bool lean;                               /* only reductions have windows */
     bool cramped;                            /* a slot did not fit, or was too small */
 };
