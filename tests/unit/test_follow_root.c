@@ -98,7 +98,56 @@ static void roots_in_turn(struct rank *r)
     go_on(r);
 }
 
-static void run(void (*body)(struct rank *))
+/* The sizes of two broadcasts in turn.  The root stops in the second one when later fragments have
+ * overwritten the first ones. */
+enum { SHORT = 100, LONG = 64 << 10, STALLS_AT = 40 << 10 };
+
+static const char two_slots[] = "bcast bytes=0-112 -> inline\n"
+                                "bcast -> queue tree=flat fragment=4K buffers=4 budget=16K\n";
+
+static size_t pack_slowly(const struct hud_view *view, void *dst, size_t offset_bytes,
+                          size_t max_bytes)
+{
+    size_t left = view->bytes - offset_bytes, bytes = left < max_bytes ? left : max_bytes;
+
+    if (offset_bytes <= STALLS_AT && offset_bytes + bytes > STALLS_AT)
+        usleep(500000);
+    memcpy(dst, (const char *)view->base + offset_bytes, bytes);
+    return bytes;
+}
+
+/* Returns whether a buffer holds a message of the root. */
+static bool holds(const unsigned char *at, int number, size_t bytes)
+{
+    bool right = true;
+
+    for (size_t i = 0; i < bytes; i++)
+        right = right && at[i] == call_byte(0, 0, number, i);
+    return right;
+}
+
+/* Lets the receiver take the root's second broadcast for the first, and wait in the middle.  The
+ * receiver then knows the slot of the first, but has used up fragments of the second. */
+static void middle_of_the_next_call(struct rank *r)
+{
+    unsigned char *at = guarded_buffer(LONG);
+    struct hud_view view = view_of(at, LONG);
+    bool is_root = r->rank == 0;
+
+    for (int call = 0; call < 2; call++) {
+        for (size_t i = 0; i < LONG; i++)
+            at[i] = is_root ? call_byte(0, 0, call, i) : 0;
+        view.bytes = is_root && call == 0 ? SHORT : LONG;
+        view.pack = is_root && call == 1 ? pack_slowly : NULL;
+        int status = hud_bcast(r->team, &view, 0);
+        bool right = holds(at, 1, LONG) || (call == 0 && holds(at, 0, SHORT));
+        rank_check(r, status != HUD_OK || right, "data", LONG);
+    }
+    rank_check(r, guarded_free(at, LONG), "guard", LONG);
+    hud_barrier(r->team);
+}
+
+static void run_with(const char *table, int count, void (*body)(struct rank *))
 {
     static char file[64], setting[128];
     static const char *const settings[] = { "HUDDLE_WISDOM=off", "HUDDLE_CMA=off", setting, NULL };
@@ -107,11 +156,16 @@ static void run(void (*body)(struct rank *))
     snprintf(setting, sizeof setting, "HUDDLE_TUNING=%s", file);
     FILE *f = fopen(file, "we");
     assert_non_null(f);
-    assert_true(fputs(rules, f) >= 0);
+    assert_true(fputs(table, f) >= 0);
     assert_int_equal(fclose(f), 0);
     ranks_run(
-        &(struct ranks){ .ranks = RANKS, .blocking = true, .settings = settings, .body = body });
+        &(struct ranks){ .ranks = count, .blocking = true, .settings = settings, .body = body });
     assert_int_equal(unlink(file), 0);
+}
+
+static void run(void (*body)(struct rank *))
+{
+    run_with(rules, RANKS, body);
 }
 
 static void only_the_short_rank_gets_an_error(void **state)
@@ -127,11 +181,18 @@ static void call_is_found_behind_later_ones(void **state)
     run(root_is_ahead);
 }
 
+static void receiver_in_a_message_stays(void **state)
+{
+    (void)state;
+    run_with(two_slots, 2, middle_of_the_next_call);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_the_short_rank_gets_an_error),
         cmocka_unit_test(call_is_found_behind_later_ones),
+        cmocka_unit_test(receiver_in_a_message_stays),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

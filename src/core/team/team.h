@@ -18,7 +18,9 @@ enum team_state {
 
 struct span;
 
-enum { TEAM_SLOW_CALL = 1 << 20 };
+/* hud_team.state.fast_calls in a call on the slow path, and above all other values.  The low bits
+ * differ from those of 0, which the call before may have had (member_shape_of_call). */
+enum { TEAM_SLOW_CALL = (1 << 20) - 1 };
 
 /*
  * Nine fields: the context, and eight parts, each of one trade.  What a call on the fast path reads

@@ -21,6 +21,18 @@ static int find_entry(const struct plan *plan, int slot)
     return e < plan->entries ? e : -1;
 }
 
+/* Returns the slot in which a receiver can follow a root, or -1.  member: the receiver, which has
+ * begun a broadcast in `slot`. */
+static int find_slot(const struct hud_team *team, const struct member_state *member, int root,
+                     int slot)
+{
+    bool has_sent = false;
+
+    for (int r = 0; r < team->id.size && !has_sent; r++)
+        has_sent = hud_mismatch_has_sent_another(member, team_member(team, r), r, slot);
+    return !has_sent ? hud_mismatch_find_broadcast(member, team_member(team, root), slot) : -1;
+}
+
 int hud_follow_root_entry(const struct hud_team *team)
 {
     const struct plan_entry *entry = team->plan.entry;
@@ -32,8 +44,7 @@ int hud_follow_root_entry(const struct hud_team *team)
     if (!is_broadcast(hud_coll_kind(alg->coll)) || alg->family->direct ||
         team->id.rank == call->root)
         return -1;
-    int slot =
-        hud_mismatch_find_broadcast(team->shm.mine, team_member(team, call->root), entry->slot);
+    int slot = find_slot(team, team->shm.mine, call->root, entry->slot);
     return slot >= 0 ? find_entry(team->plan.shared, slot) : -1;
 }
 
@@ -48,8 +59,7 @@ bool hud_follow_root_will(const struct hud_team *team, int rank)
                  shape = mem_count_observe(&member->shape[s][call % MEMBER_SHAPES]);
         int root = member_shape_root(shape);
         will = call != 0 && is_broadcast(member_shape_kind(shape)) && root >= 0 &&
-               root < team->id.size && root != rank &&
-               hud_mismatch_find_broadcast(member, team_member(team, root), s) >= 0;
+               root < team->id.size && root != rank && find_slot(team, member, root, s) >= 0;
     }
     return will;
 }

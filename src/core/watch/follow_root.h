@@ -17,9 +17,13 @@
  *           that slots share, the receiver's call may have become the last user.  Then the next
  *           call only waits for the others to leave earlier calls (alg/window.c).
  * Not found If the root's next broadcast has the receiver's slot, and comes before the receiver has
- *           seen that its wait is long, the receiver takes it for the counterpart.  A root that
- *           has made more than 3 further calls in a slot is not followed, since the shapes of its
- *           earlier calls are gone.  The receiver's call then ends as a different call.
+ *           seen that its wait is long, the receiver takes it for the counterpart.  It may then be
+ *           in the middle of that message, whose first fragments have been overwritten.  So it does
+ *           not follow if a rank was the root of another broadcast with this number in the slot.  A
+ *           root counts a broadcast before it announces data, so a receiver that has used up data
+ *           sees the count.  A root that has made more than 3 further calls in a slot is not
+ *           followed either, since the shapes of its earlier calls are gone.  The receiver's call,
+ *           or its next one, then ends as a different call.
  * Others    The root, and receivers in the root's slot, leave it to this receiver to follow the
  *           root or to end the call (longwait.c).  They may be in later calls by then.
  */

@@ -88,6 +88,18 @@ int hud_mismatch_find_broadcast(const struct member_state *mine, const struct me
     return known && found != slot && made == hud_mismatch_count_calls(theirs) ? found : -1;
 }
 
+bool hud_mismatch_has_sent_another(const struct member_state *mine,
+                                   const struct member_state *theirs, int rank, int slot)
+{
+    uint64_t call = mem_count_observe(&mine->calls[slot]),
+             own = mem_count_observe(&mine->shape[slot][call % MEMBER_SHAPES]), shape;
+
+    if (mem_count_observe(&theirs->calls[slot]) < call)
+        return false;
+    return !read_call(theirs, slot, call, &shape) ||
+           (((shape ^ own) & ~MEMBER_SIZES) != 0 && member_shape_root(shape) == rank);
+}
+
 /*
  * A member writes the shape of a call before it counts the call.  So a member whose count is c may
  * have written the shape of call c + 1 already, over the shape of call c + 1 - MEMBER_SHAPES.

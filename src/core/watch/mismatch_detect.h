@@ -31,6 +31,12 @@ int hud_mismatch_find_call(const struct member_state *mine, const struct member_
 int hud_mismatch_find_broadcast(const struct member_state *mine, const struct member_state *theirs,
                                 int slot);
 
+/* Returns whether the other member, whose rank is given, was the root of another broadcast with the
+ * number, in its slot, of the broadcast in which `mine` waits.  Returns true if that is no longer
+ * known. */
+bool hud_mismatch_has_sent_another(const struct member_state *mine,
+                                   const struct member_state *theirs, int rank, int slot);
+
 /* Returns whether the other member's call of the slot, with the number of the call in which
  * `mine` waits, has another shape, and stores the shape.  sized: another size counts, too. */
 bool hud_mismatch_in_shape(const struct member_state *mine, const struct member_state *theirs,
