@@ -9,6 +9,8 @@
 
 #include <cmocka.h>
 
+enum { NEAR = 7 }; /* calls between two samples that confirm a change, at most */
+
 static uint64_t constant(const struct cell *c, int candidate)
 {
     return c->base[candidate];
@@ -89,14 +91,15 @@ int cell_make(struct cell *c)
     bool opened = !hud_learner_rests(&c->l);
 
     if (opened || c->until_asked-- <= 0) {
-        c->until_asked = c->even ? LEARNER_EVERY - 1
-                                 : LEARNER_EVERY / 2 + (int)cell_draw(&c->random, LEARNER_EVERY);
         step = hud_learner_next(&c->l);
         if (step.agree) {
             cell_agree(c);
             step = hud_learner_next(&c->l);
             assert_false(step.agree);
         }
+        c->until_asked = hud_learner_confirms(&c->l) ? 1 + (int)cell_draw(&c->random, NEAR)
+                         : c->even                   ? LEARNER_EVERY - 1
+                                   : LEARNER_EVERY / 2 + (int)cell_draw(&c->random, LEARNER_EVERY);
     }
     uint64_t ns = c->cost(c, step.candidate);
     assert_in_range(step.candidate, 0, c->l.candidates - 1);

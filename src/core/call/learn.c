@@ -65,6 +65,7 @@ bool hud_learn_create(struct hud_team *team)
     team->hooks.learn->nested = 0;
     team->hooks.learn->resumed = LEARN_STAYS;
     team->hooks.learn->seed = 1;
+    team->hooks.learn->closely = 0;
     team->hooks.learn->cells = 0;
     team->hooks.learn->fast_calls = team->hooks.learn->uncounted = 0;
     team->hooks.learn->checked_calls = 0;
@@ -249,7 +250,8 @@ int hud_learn_distance(struct hud_team *team)
     struct learn *l = team->hooks.learn;
 
     l->seed = l->seed * 1664525 + 1013904223; /* Numerical Recipes' generator */
-    return LEARNER_EVERY / 2 + (int)((l->seed >> 16) % LEARNER_EVERY);
+    return l->closely > 0 ? 1 + (int)((l->seed >> 16) % LEARN_NEAR)
+                          : LEARNER_EVERY / 2 + (int)((l->seed >> 16) % LEARNER_EVERY);
 }
 
 bool hud_learn_may_handle(const struct hud_team *team, int at)
@@ -313,6 +315,10 @@ static int take_step(struct hud_team *team, struct learn_cell *cell,
     if (rests)
         hud_learn_count_as(team, cell->source);
     team->shm.mem_team.keeps_ways = hud_learner_tries(&cell->learner);
+    if (hud_learner_confirms(&cell->learner))
+        l->closely = LEARNER_BATCH;
+    else
+        l->closely -= l->closely > 0;
     if (step.sample >= 0) {
         note_settling(team, cell, *entry);
         begin_sample(l, cell, step.sample, (*entry)->slot < 0, compared);

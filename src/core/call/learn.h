@@ -70,7 +70,8 @@
  *           of the fast path count like the next slow call whose cell is not open.  One call in
  *           LEARNER_EVERY is slow, so the counts are estimates if cells differ.
  * Cost      A call of a decided cell costs nothing: the table of choices has its entry.  One call
- *           of a team in LEARNER_EVERY takes the slow path, and is a sample.  In a broadcast the
+ *           of a team in LEARNER_EVERY takes the slow path, and is a sample.  While a cell confirms
+ *           a change, every few calls are samples, also of other cells.  In a broadcast the
  *           ranks compare their sizes before it.  Comparisons before calls of an open cell are not
  *           in the learner's budget: a cell that rests (core/plan/learner.h) would meet cells that
  *           compare, and a truncation would end as a difference between calls.
@@ -88,6 +89,7 @@
 enum {
     LEARN_CELLS = 128, /* cells of a team; further ones keep their first or known choice */
     LEARN_EARLY = 8,   /* calls of a team that open no cell */
+    LEARN_NEAR = 7,    /* maximum number of calls between two samples that confirm a change */
     LEARN_FIXED = 255, /* the number of a cell whose choice is fixed */
     LEARN_STAYS = -1
 };
@@ -130,6 +132,7 @@ struct learn {
     int nested;                 /* calls within this sample that have not ended */
     int resumed;   /* hud_team.state.fast_calls after the call on the slow path, or LEARN_STAYS */
     uint32_t seed; /* number from which the distance between samples follows */
+    int closely;   /* number of samples at small distances until the next one at a large distance */
     int checked_calls; /* calls left until the next sample of a decided cell, with HUDDLE_CHECK */
     int cells;
     struct learn_cell cell[LEARN_CELLS]; /* not set before it is used */

@@ -14,8 +14,6 @@ enum {
     KEPT_PERCENT_MPI = 97
 };
 
-static const uint64_t LONG_NS = 20000;
-
 /* Each team has a cell for each class of sizes, so cells must stay small. */
 _Static_assert(sizeof(struct learner) <= 256, "size of a cell");
 _Static_assert(LEARNER_CANDIDATES *TURN_SAMPLES <= LEARNER_SETTLES && LEARNER_CANDIDATES <= 8,
@@ -295,7 +293,7 @@ static bool is_due(const struct learner *l)
     if (l->phase == LEARNER_WARMS || l->phase == LEARNER_VERIFIES)
         return l->batch == WARM_UP_SAMPLES;
     if (l->phase == LEARNER_DECIDED)
-        return l->batch >= (l->winner[0].ns < LONG_NS ? LEARNER_BATCH : LEARNER_BATCH_OF_LONG);
+        return l->batch >= hud_learner_watched(l);
     return l->batch > 0 && l->calls == 0 && (l->sweep == 0 || l->turn == l->turns);
 }
 
@@ -339,7 +337,8 @@ struct learner_step hud_learner_next(struct learner *l)
     if (hud_learner_tries(l))
         return next_of_trial(l);
     if (has_record(l))
-        l->taken_ns += l->winner[0].ns * (l->phase == LEARNER_DECIDED ? LEARNER_EVERY : 1);
+        l->taken_ns += l->winner[0].ns *
+                       (hud_learner_decided(l) && !hud_learner_confirms(l) ? LEARNER_EVERY : 1);
     if (l->phase == LEARNER_VERIFIES)
         l->lost_ns += l->open_ns;
     if (l->phase != LEARNER_DECIDED && l->warm_up < UINT16_MAX)

@@ -65,13 +65,15 @@
  *           asks at one call in LEARNER_EVERY, which stands for as many calls and loses nothing
  *           more than in a decided cell.  So every wait ends.
  * Watch     Of a decided cell, one call in LEARNER_EVERY on average is a sample.  The caller varies
- *           the distance, so that it does not coincide with a period of the program.  Each
- *           LEARNER_BATCH samples are agreed.  A lower quartile below the recorded time lowers the
- *           record.  If two batches in a row are 1.5 times as slow, or 1.5 times as fast, the cell
- *           is opened again.  Of calls that take 20 us or longer, 2 samples are a batch, and the
- *           shorter sample counts: an agreement takes little of their time, and a change is found
- *           sooner.  Such a batch does not lower the record, which would end at the shortest time
- *           of all.
+ *           the distance, so that it does not coincide with a period of the program.  A batch of
+ *           samples is agreed when its calls and those between have taken 180 us, so that the
+ *           agreement costs less than 1 %: after 2 samples to LEARNER_BATCH, of 2 or 3 of which the
+ *           shortest counts, else their lower quartile.  If the batch is 1.5 times as slow as the
+ *           record, or 1.5 times as fast, and so is the next one, the cell is opened again.  Of
+ *           short calls noise is often as large.  So LEARNER_BATCH samples are the next batch, for
+ *           which the caller takes a sample every few calls.  Calls of 20 us or longer need only 2.
+ *           The lower quartile of LEARNER_BATCH samples below the record lowers the record.
+ *           Smaller batches do not, since the record would end at the shortest time of all.
  * Winners   A cell remembers its last two winners with their times.  An opened cell first compares
  *           both in 4 sweeps.  If one of them takes about as long as it did when it won, the
  *           machine is back in a known state, and the better one is chosen.  Otherwise all
@@ -91,8 +93,8 @@
  *      as the first choice is replaced within 200 calls by a candidate that takes at most 1 / 0.95
  *      of the best candidate's time.
  *   5. If a machine returns to a state whose winner the cell remembers, and the other winner takes
- *      at most 7 times as long there, calls of 20 us or longer have the better winner within 500
- *      calls, and other calls within 3100.  A cell with known winners has the better one within
+ *      at most 7 times as long there, calls of 1 us or longer have the better winner within 500
+ *      calls, and other calls within 2100.  A cell with known winners has the better one within
  *      4 + 4 calls after its warm-up.
  *   6. With constant costs and 7 candidates that differ by more than 5 %, all calls take at most
  *      103 % of the time of the best candidate, 1 ms, 200 calls of the first choice, and one turn
@@ -115,7 +117,9 @@ enum {
     LEARNER_WARM_UP = 12, /* calls */
     LEARNER_SETTLED = 96, /* calls of the longest warm-up */
     LEARNER_EVERY = 61,   /* the caller asks for one call of so many on average, once decided */
-    LEARNER_HOPELESS = 16
+    LEARNER_HOPELESS = 16,
+    LEARNER_LONG_NS = 20000,      /* calls so long need few samples */
+    LEARNER_AGREEMENT_NS = 180000 /* calls take as long between two agreements of a short cell */
 };
 
 enum learner_phase {
@@ -196,6 +200,24 @@ static inline bool hud_learner_decided(const struct learner *l)
 static inline bool hud_learner_rests(const struct learner *l)
 {
     return hud_learner_decided(l) || l->rests;
+}
+
+/* Returns whether a change of a decided cell of short calls is to be confirmed.  The caller then
+ * takes the next samples at small distances. */
+static inline bool hud_learner_confirms(const struct learner *l)
+{
+    return hud_learner_decided(l) && l->changed != 0;
+}
+
+/* Returns the number of samples of a decided cell that are agreed together. */
+static inline int hud_learner_watched(const struct learner *l)
+{
+    uint64_t ns = l->winner[0].ns != 0 ? l->winner[0].ns : 1,
+             samples = LEARNER_AGREEMENT_NS / LEARNER_EVERY / ns + 1;
+
+    if (ns >= LEARNER_LONG_NS || (l->changed == 0 && samples < LEARNER_BATCH_OF_LONG))
+        return LEARNER_BATCH_OF_LONG;
+    return l->changed != 0 || samples > LEARNER_BATCH ? LEARNER_BATCH : (int)samples;
 }
 
 /* Returns whether a trial is going on. */
