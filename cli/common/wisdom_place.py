@@ -168,13 +168,17 @@ def unkept(layout: Layout) -> tuple[str, str] | None:
     while not usual.named and not os.path.lexists(existing):
         existing = os.path.dirname(existing)
     why = output_files.why_not(os.path.join(existing, f"{os.path.basename(usual.path)}.new"))
-    if os.path.lexists(existing) and not os.path.isdir(existing):
+    change = "HUDDLE_WISDOM=FILE or XDG_CACHE_HOME=FOLDER names another place"
+    if not os.path.lexists(existing):
+        why = f"{existing} does not exist"
+        change = f"programs do not create this folder, mkdir -p {shlex.quote(existing)} does"
+    elif not os.path.isdir(existing):
         why = f"{existing} is not a directory"
     elif why:
         why = f"{existing} cannot be written: {why}"
     if why:
         text = f"programs cannot keep what they learn in {folder_of(usual)}: {why}"
-        return text, "HUDDLE_WISDOM=FILE or XDG_CACHE_HOME=FOLDER names another place"
+        return text, change
     cache = os.environ.get("XDG_CACHE_HOME", "")
     if cache and not os.path.isabs(cache) and not usual.named:
         text = f"kept in {folder_of(usual)}, as XDG_CACHE_HOME={cache} is not an absolute path"

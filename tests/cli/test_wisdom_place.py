@@ -108,6 +108,11 @@ class Unkept(Folder):
             ({"XDG_CACHE_HOME": "/proc/x"}, "/proc cannot be written: ", another),
             ({"HUDDLE_WISDOM": "/proc/x"}, "/proc cannot be written: ", another),
             (
+                {"HUDDLE_WISDOM": f"{self.home}/no/x"},
+                f"learn in {self.home}/no/x: {self.home}/no does not exist",
+                f"mkdir -p {self.home}/no does",
+            ),
+            (
                 {"XDG_CACHE_HOME": "cache", "HOME": self.home},
                 f"kept in {self.home}/.cache/huddle, as XDG_CACHE_HOME=cache is not an absolute",
                 "set an absolute path",
