@@ -151,7 +151,7 @@ void *hud_openmpi_function(const char *name, void *by_symbol)
     return by_symbol;
 }
 
-void hud_openmpi_warn(const char *format, ...)
+void hud_report_warn(const char *format, ...)
 {
     (void)format;
     warnings++;

@@ -72,9 +72,9 @@ static void check(int at)
         bool good = is_within(f, site);
         if (!good) {
             local_set(&f->end, f->from);
-            hud_openmpi_warn("the code of %s is not in one piece in this Open MPI; its calls are "
-                             "not recognized, and are Open MPI's own",
-                             f->name + 1);
+            hud_report_warn("the code of %s is not in one piece in this Open MPI; its calls are "
+                            "not recognized, and are Open MPI's own",
+                            f->name + 1);
         }
         local_set(&f->site, good ? (void *)(uintptr_t)site : f->from);
     }

@@ -76,8 +76,8 @@ void hud_openmpi_initialised(void)
     int initialised = 0;
 
     if (OWN(Initialized)(&initialised) == MPI_SUCCESS && initialised != 0 && !was_asked)
-        hud_openmpi_refuse("Open MPI does not use the component%s",
-                           " (excluded by the MCA parameter coll?)");
+        hud_report_refuse("Open MPI does not use the component%s",
+                          " (excluded by the MCA parameter coll?)");
 }
 
 static int component_open(void)
@@ -90,9 +90,9 @@ static int component_open(void)
         return OPAL_ERR_NOT_AVAILABLE; /* a message would depend on variables of a user with fewer
                                           privileges */
     if (misfit != NULL)
-        hud_openmpi_refuse(MISFIT_TEXT, misfit);
+        hud_report_refuse(MISFIT_TEXT, misfit);
     else if (reason != NULL)
-        hud_openmpi_refuse("%s; using Open MPI's own collectives", reason);
+        hud_report_refuse("%s; using Open MPI's own collectives", reason);
     if (misfit != NULL || reason != NULL)
         return OPAL_ERR_NOT_AVAILABLE;
     layout = UNKNOWN;
@@ -176,7 +176,7 @@ static void prepare(void)
     hud_reduction_prepare();
     nonblocking = hud_requests_begin(ompi_mpi_thread_multiple);
     if (!nonblocking)
-        hud_openmpi_warn(
+        hud_report_warn(
             "this Open MPI's requests differ from those that huddle's component was built "
             "for; nonblocking collectives are Open MPI's own");
 }
@@ -189,7 +189,7 @@ static hud_context *context_for(ompi_communicator_t *comm)
         const char *misfit = hud_openmpi_misfit_of(comm);
         layout = misfit == NULL ? FITS : MISFIT;
         if (misfit != NULL)
-            hud_openmpi_refuse(MISFIT_TEXT, misfit);
+            hud_report_refuse(MISFIT_TEXT, misfit);
         else
             prepare();
     }

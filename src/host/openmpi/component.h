@@ -20,7 +20,6 @@
  *   reduction.c   an operation on a datatype as a hud_op
  *   settings.c    the settings as MCA parameters coll_huddle_*
  *   abi_check.c   whether this Open MPI's objects have the layout of its headers
- *   report.c      lines for the user
  *   published.c   the ranks that use huddle, by the launcher's exchange of keys and values
  *   inject.c      adds the component to an Open MPI that loads none from files
  */
@@ -28,6 +27,7 @@
 #define HUD_OPENMPI_COMPONENT_H
 
 #include "host/device/device.h"
+#include "host/report.h"
 #include "huddle/huddle.h"
 
 #include "compat.h"
@@ -193,10 +193,5 @@ void *hud_openmpi_function(const char *name, void *by_symbol);
 
 /* Reports that Open MPI has not used the component; called after MPI_Init (component.c). */
 void hud_openmpi_initialised(void);
-
-/* Prints "huddle: ..." on rank 0's standard error, unless HUDDLE_LOG is quiet or error. */
-void hud_openmpi_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Reports why huddle handles no call of the job.  With HUDDLE=require, ends the job. */
-void hud_openmpi_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

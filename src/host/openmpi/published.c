@@ -61,7 +61,7 @@ void hud_openmpi_publish(bool serves, unsigned manner, bool nodes)
     far = own != 0 && nodes && compat_publish_far((int)OMPI_PROC_MY_NAME->vpid, value);
     far_ranks = FAR_UNKNOWN;
     if (serves && own == 0)
-        hud_openmpi_warn("the launcher rejected huddle's key; using Open MPI's own collectives");
+        hud_report_warn("the launcher rejected huddle's key; using Open MPI's own collectives");
     memset(asked, 0, sizeof asked); /* forgets earlier sessions */
     memset(there, 0, sizeof there);
     memset(unlike, 0, sizeof unlike);
@@ -82,8 +82,8 @@ static bool uses_huddle(int rank, bool elsewhere)
 
     for (long tries = 1; rc < 0; tries++) {
         if (tries == TRIES_MAX) { /* this rank cannot know the others' decision */
-            hud_openmpi_warn("the launcher does not answer whether rank %d uses huddle; aborting",
-                             rank);
+            hud_report_warn("the launcher does not answer whether rank %d uses huddle; aborting",
+                            rank);
             OWN(Abort)(MPI_COMM_WORLD, EXIT_FAILURE);
         }
         nanosleep(&pause, NULL);

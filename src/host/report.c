@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* report.c - lines for the user that do not belong to a context. */
-#include "component.h"
+#include "host/report.h"
 
 #include "base/launcher_env.h"
 #include "base/required.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void hud_openmpi_warn(const char *format, ...)
+void hud_report_warn(const char *format, ...)
 {
     const char *level = getenv("HUDDLE_LOG");
     va_list args;
@@ -30,7 +30,7 @@ static void print_line(const void *line)
     fprintf(stderr, "huddle: HUDDLE=require ends the job: %s\n", (const char *)line);
 }
 
-void hud_openmpi_refuse(const char *format, ...)
+void hud_report_refuse(const char *format, ...)
 {
     const char *setting = getenv("HUDDLE");
     char line[256];
@@ -41,5 +41,5 @@ void hud_openmpi_refuse(const char *format, ...)
     va_end(args);
     if (setting != NULL && strcmp(setting, "require") == 0)
         required_end(launched_rank() < 0, print_line, line);
-    hud_openmpi_warn("%s", line);
+    hud_report_warn("%s", line);
 }
