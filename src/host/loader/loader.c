@@ -19,6 +19,8 @@
 #include "base/process_atomics.h"
 #include "base/required.h"
 #include "base/setuid.h"
+#include "host/first_words.h"
+#include "host/mpich_abi.h"
 #include "mem/kept_errno.h"
 
 #include <dlfcn.h>
@@ -36,26 +38,22 @@ static const char *plug_component(const struct front_end *row, const struct obje
 static const char *plug_wrappers(const struct front_end *row, const struct object *mpi,
                                  const char *version);
 
-/* The MPIs with a front end: library, beginning of its version, the front end's file in this
- * library's directory, and how to plug it in. */
+/* The MPIs with a front end: the beginning of the version, the front end's file in this library's
+ * directory, and how to plug it in.  Open MPI's is known by the library's name, the MPICH family by
+ * its ABI. */
 static const struct front_end {
-    const char *soname, *version, *file;
+    const char *version, *file;
     /* Plugs the front end in.  Returns NULL, or the reason for a failure. */
     const char *(*plug)(const struct front_end *row, const struct object *mpi, const char *version);
-} front_ends[] = {
-    { "libmpi.so.40", "Open MPI v4.1.", "openmpi-4.1/mca_coll_huddle.so", plug_component },
-    { "libmpi.so.40", "Open MPI v5.0.", "openmpi-5.0/mca_coll_huddle.so", plug_component },
-    { "libmpich.so.12", "MPICH Version:", "libhuddle-mpich.so", plug_wrappers },
-    { "libmpi.so.12", "MPICH Version:", "libhuddle-mpich.so", plug_wrappers },
-    { "libmpich.so.12", "Intel(R) MPI", "libhuddle-mpich.so", plug_wrappers },
-    { "libmpi.so.12", "Intel(R) MPI", "libhuddle-mpich.so", plug_wrappers },
-};
-enum { FRONT_ENDS = sizeof front_ends / sizeof front_ends[0] };
+} open_mpis[] = { { "Open MPI v4.1.", "openmpi-4.1/mca_coll_huddle.so", plug_component },
+                  { "Open MPI v5.0.", "openmpi-5.0/mca_coll_huddle.so", plug_component } },
+  mpich_family = { "", "libhuddle-mpich.so", plug_wrappers };
+enum { OPEN_MPIS = sizeof open_mpis / sizeof open_mpis[0] };
 
 /* Findings about an MPI that the program initialises. */
 struct verdict {
-    char version[80]; /* its first words */
-    char why[160];    /* why huddle does not serve this MPI; may be empty */
+    char version[FIRST_WORDS];
+    char why[160]; /* why huddle does not serve this MPI; may be empty */
 };
 
 static bool served_runs;                    /* its initialisation has returned */
@@ -94,17 +92,6 @@ static void report(const char *version, const char *why, bool ends)
     (void)written;
 }
 
-/* Copies the first words of a version's text. */
-static void take_words(const char *text, char words[80])
-{
-    size_t used = 0;
-
-    for (const char *c = text; *c && !strchr("\n,", *c) && used < 79; c++)
-        if (!strchr(" \t", *c) || (used > 0 && words[used - 1] != ' '))
-            words[used++] = *c == '\t' ? ' ' : *c;
-    words[used] = '\0';
-}
-
 struct failure {
     const char *version, *why;
 };
@@ -134,7 +121,7 @@ static void *open_beside(const char *file, const char *entry, enum hud_layer lay
     struct object self;
 
     *why = "its front end cannot be found";
-    if (!hud_object_at(front_ends, &self) || !self.path)
+    if (!hud_object_at(open_mpis, &self) || !self.path)
         return NULL;
     const char *slash = strrchr(self.path, '/');
     int folder = slash ? (int)(slash - self.path) + 1 : 0;
@@ -217,11 +204,10 @@ static const struct front_end *find_front_end(const struct object *object,
     snprintf(why, 160, "no front end for %s%s", soname,
              strncmp(soname, "libmpi_abi.", strlen("libmpi_abi.")) == 0 ? ", MPI's standard ABI"
                                                                         : "");
-    for (int i = 0; i < FRONT_ENDS; i++)
-        if (strcmp(soname, front_ends[i].soname) == 0 &&
-            strncmp(version, front_ends[i].version, strlen(front_ends[i].version)) == 0)
-            return &front_ends[i];
-    return NULL;
+    for (int i = 0; i < OPEN_MPIS && strcmp(soname, "libmpi.so.40") == 0; i++)
+        if (strncmp(version, open_mpis[i].version, strlen(open_mpis[i].version)) == 0)
+            return &open_mpis[i];
+    return mpich_abi_is_of(object) ? &mpich_family : NULL;
 }
 
 /* Plugs in the front end of an MPI, or stores the reason for a failure. */
@@ -231,7 +217,7 @@ static void load(const struct object *object, struct verdict *verdict)
     const struct front_end *row = find_front_end(object, version, verdict->why);
     const char *why = verdict->why;
 
-    take_words(version, verdict->version);
+    first_words(version, verdict->version);
     if (hud_plugged_serves(NULL))
         why = "huddle serves another MPI of this process";
     else if (row)
@@ -251,7 +237,7 @@ static void load_recorder(const struct object *object)
     const char *folder = process_is_elevated() ? NULL : getenv("HUDDLE_RECORD"), *why;
     const struct hud_front *front = NULL;
 
-    if (!folder || folder[0] == '\0' || !object->soname || plugged[HUD_RECORDER].front)
+    if (!folder || folder[0] == '\0' || plugged[HUD_RECORDER].front)
         return;
     hud_record_entry *attach = (hud_record_entry *)open_beside(
         "libhuddle-record.so", HUD_RECORD_ENTRY, HUD_RECORDER, &why);

@@ -38,7 +38,8 @@ static void starting(void)
  * and is deleted last (life.c). */
 static void initialised(void)
 {
-    hud_job_context();
+    if (hud_job_context())
+        hud_abi_report_untested();
 }
 
 /* Returns whether fault tolerance is on.  It lets a collective fail on some ranks only, which
@@ -65,6 +66,9 @@ HUD_API const char *huddle_mpich_attach(const struct object *mpi, const char *ve
             return "too old: huddle needs the functions of MPI 4";
         memcpy((char *)&real + calls[i].offset, &found, sizeof found);
     }
+    const char *refusal = hud_abi_refusal(mpi, version);
+    if (refusal)
+        return refusal;
     hud_life_name(version);
     if (hud_requests_find(mpi)) {
         ours.wrappers[1] = hud_nonblocking_wrappers;

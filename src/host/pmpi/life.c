@@ -17,6 +17,8 @@
 
 #include "base/launcher_env.h"
 #include "core/config/config.h"
+#include "host/first_words.h"
+#include "host/report.h"
 #include "mem/kept_errno.h"
 
 #include <stdio.h>
@@ -24,7 +26,7 @@
 #include <string.h>
 
 static hud_context *ended; /* the context after MPI_Finalize, until the process ends */
-static char mpi_name[64] = "MPICH ABI";
+static char mpi_name[FIRST_WORDS] = "MPICH ABI";
 static int self_keyval = MPI_KEYVAL_INVALID;
 
 static hud_context *start(bool *never);
@@ -33,11 +35,11 @@ void hud_life_name(const char *version)
 {
     char number[32];
 
-    hud_job_one_order = sscanf(version, "MPICH Version: %31s", number) != 1;
-    if (!hud_job_one_order)
+    hud_job_one_order = strncmp(version, "Intel", strlen("Intel")) == 0;
+    if (sscanf(version, "MPICH Version: %31s", number) == 1)
         snprintf(mpi_name, sizeof mpi_name, "MPICH %s", number);
     else
-        snprintf(mpi_name, sizeof mpi_name, "%.*s", (int)strcspn(version, "\n"), version);
+        first_words(version, mpi_name);
     hud_job_started_by(start);
 }
 
@@ -75,19 +77,6 @@ __attribute__((destructor)) static void end_of_process(void)
 }
 
 /* ---- start ---- */
-
-/* Returns whether the MPI's packed form is the bare bytes, as required: other ranks may see the
- * same message as contiguous. */
-static bool packs_bare_bytes(void)
-{
-    const int given[2] = { 0x01020304, 0x05060708 };
-    MPI_Count position = 0;
-    char packed[64] = "";
-
-    return real.Pack_c(given, 2, MPI_INT, packed, sizeof packed, &position, MPI_COMM_SELF) ==
-               MPI_SUCCESS &&
-           position == sizeof given && memcmp(packed, given, sizeof given) == 0;
-}
 
 static bool is_spawned(void)
 {
@@ -139,8 +128,14 @@ static hud_context *start(bool *never)
 
     if (real.Initialized(&initialised) != MPI_SUCCESS || !initialised)
         return NULL;
-    if (real.Finalized(&finalised) != MPI_SUCCESS || finalised || is_spawned() ||
-        !packs_bare_bytes()) {
+    if (real.Finalized(&finalised) != MPI_SUCCESS || finalised || is_spawned()) {
+        *never = true;
+        return NULL;
+    }
+    const char *misfit = hud_abi_misfit();
+    if (misfit) {
+        hud_report_refuse("this MPI differs from MPICH's headers (%s); using its own collectives",
+                          misfit);
         *never = true;
         return NULL;
     }

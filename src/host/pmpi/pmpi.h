@@ -3,6 +3,7 @@
  * pmpi.h - declarations that the files of the front end for the MPICH family share.
  *
  * attach.c    the calls of the MPI, found by name
+ * abi_check.c whether the MPI has the ABI of the headers
  * wrap.c      the wrappers, from host/signatures.def
  * reduce.c    reductions, from MPI's arguments to huddle's
  * exchange.c  exchanges, gathers and scatters, from MPI's arguments to huddle's
@@ -83,6 +84,14 @@ static inline void answer_f08(MPI_Fint *error, int code)
 
 /* ---- wrap.c ---- */
 extern const struct hud_wrapper hud_wrappers[];
+
+/* ---- abi_check.c ---- */
+/* Returns why the MPI in this library cannot be served, or NULL.  Called before MPI_Init. */
+const char *hud_abi_refusal(const struct object *mpi, const char *version);
+/* Returns which of the MPI's objects differ from the headers, or NULL.  Called after MPI_Init. */
+const char *hud_abi_misfit(void);
+/* Reports an MPI that is served without having been tested. */
+void hud_abi_report_untested(void);
 
 /* ---- life.c ---- */
 /* Keeps the MPI's version for messages.  From now on there may be a context. */

@@ -8,6 +8,8 @@
 #define _GNU_SOURCE
 #include "host/record/record.h"
 
+#include "host/mpich_abi.h"
+
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,13 +18,10 @@
 typedef uintptr_t handle;
 
 static const struct abi {
-    const char *soname;
     bool pointers;
     uintptr_t in_place;
     int named; /* MPI_COMBINER_NAMED */
-} abis[] = { { "libmpi.so.40", true, 1, 0 },
-             { "libmpich.so.12", false, UINTPTR_MAX, 1 },
-             { "libmpi.so.12", false, UINTPTR_MAX, 1 } };
+} open_mpi = { true, 1, 0 }, mpich = { false, UINTPTR_MAX, 1 };
 enum { MPICH_WORLD = 0x44000000, ATTRIBUTE_NULL = 0 };
 
 static const struct abi *abi;
@@ -78,9 +77,10 @@ static bool find_calls(const struct object *library)
 
 bool hud_record_find_mpi(const struct object *library)
 {
-    for (size_t i = 0; i < sizeof abis / sizeof *abis && !abi; i++)
-        if (strcmp(abis[i].soname, library->soname) == 0)
-            abi = &abis[i];
+    if (library->soname && strcmp(library->soname, "libmpi.so.40") == 0)
+        abi = &open_mpi;
+    else if (mpich_abi_is_of(library))
+        abi = &mpich;
     if (!abi || !find_calls(library))
         return false;
     /* A program that is not a PIE has a copy of the object, which its libraries use, too. */
