@@ -301,6 +301,16 @@ class RealMpis(WithMpi):
         self.assertIn("sum 3", answer.stdout)
         self.assertNotEqual(0, huddle(*words, program, HUDDLE="require").returncode)
 
+    def test_a_preferred_component_is_reported(self):
+        if not shutil.which("mpirun.openmpi"):
+            self.skipTest("no Open MPI here")
+        program = self.build("sums", "sums.c", compiler="mpicc.openmpi")
+        words = ("mpirun.openmpi", "--oversubscribe", "--mca", "coll_tuned_priority", "71")
+        answer = huddle(*words, "-np", "2", program, HUDDLE="require")
+        self.assertEqual((0, "sum 3\n"), (answer.returncode, answer.stdout), answer.stderr)
+        (line,) = lines(answer)
+        self.assertRegex(line, r"component tuned has a higher priority .*\(70\).* allreduce")
+
     def test_a_process_that_never_initialises_its_mpi_is_not_a_rank(self):
         for launch, program, _ in self.each("sums", "sums.c"):
             compiler = os.path.basename(program)[len("sums-") :]

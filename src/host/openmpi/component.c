@@ -32,8 +32,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Above tuned (30), sync (50) and components that users switch on; below vendors' libraries that a
- * site has installed on purpose (hcoll, 90). */
+/* Above tuned (30) and sync (50).  Below cuda and accelerator (78), which pass calls on to the
+ * component below, and below vendors' libraries that a site has installed on purpose (hcoll,
+ * 90). */
 static int priority = 70;
 
 #define MISFIT_TEXT                                                                                \
@@ -75,9 +76,13 @@ void hud_openmpi_initialised(void)
 {
     int initialised = 0;
 
-    if (OWN(Initialized)(&initialised) == MPI_SUCCESS && initialised != 0 && !was_asked)
+    if (OWN(Initialized)(&initialised) != MPI_SUCCESS || initialised == 0)
+        return;
+    if (!was_asked)
         hud_report_refuse("Open MPI does not use the component%s",
                           " (excluded by the MCA parameter coll?)");
+    if (layout == FITS)
+        hud_module_report_rivals(&ompi_mpi_comm_world.comm, priority);
 }
 
 static int component_open(void)

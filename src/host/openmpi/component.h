@@ -7,6 +7,7 @@
  *   module.c      one communicator: the team, and the modules that served its collectives before
  *   communicator.c  facts about a communicator, and memory for its ranks
  *   fallback_module.c  these modules
+ *   rivals.c      components with a higher priority
  *   exchange.c    the nonblocking allgathers by which members of a team set it up
  *   handled.c     the collectives that huddle serves
  *   vector_views.c  collectives with a buffer for each rank
@@ -53,6 +54,7 @@ void hud_module_give_up(struct ompi_communicator_t *comm);
 /* Keeps a spare module from the first call of hud_module_prepare until hud_module_finish. */
 void hud_module_prepare(void);
 void hud_module_finish(void);
+extern opal_class_t hud_module_class; /* the class of huddle's modules */
 
 /* view.c */
 enum { VIEW_CONVERTOR_ROOM = 1024, VIEW_SPILL = 64 };
@@ -191,7 +193,11 @@ void *hud_openmpi_function(const char *name, void *by_symbol);
 #define OWN(name)                                                                                  \
     ((__typeof__(&PMPI_##name))hud_openmpi_function("PMPI_" #name, (void *)(uintptr_t)PMPI_##name))
 
-/* Reports that Open MPI has not used the component; called after MPI_Init (component.c). */
+/* Reports the components that serve collectives of the communicator instead of huddle
+ * (rivals.c). */
+void hud_module_report_rivals(const ompi_communicator_t *comm, int priority);
+/* Reports that Open MPI has not used the component, or prefers others; called after MPI_Init
+ * (component.c). */
 void hud_openmpi_initialised(void);
 
 #endif

@@ -51,7 +51,7 @@ static void destruct(hud_module *m)
     hud_per_rank_free(&m->room);
 }
 
-static OBJ_CLASS_INSTANCE(hud_module, mca_coll_base_module_t, construct, destruct);
+OBJ_CLASS_INSTANCE(hud_module, mca_coll_base_module_t, construct, destruct);
 
 static hud_module *spare; /* used if there is no memory for a module, whose team has to report
                              this */
