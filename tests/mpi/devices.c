@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * devices.c - verifies collectives with buffers in device memory byte by byte, with stand-ins for
- * CUDA, HIP and Level Zero (stand_in/). The MPI does not support devices, so huddle must handle
- * every call.
+ * CUDA, HIP, HSA and Level Zero (stand_in/). The MPI does not support devices, so huddle must
+ * handle every call.
  *
  *     devices LIBRARY [--late] [--off] [--threads] [--brief]
  *

@@ -29,6 +29,7 @@ ZE = (
     "ze/libze_loader.so.1",
     "Level Zero's zeCommandListAppendMemoryCopy fails with error 1879048193",
 )
+HSA = ("hsa/libhsa-runtime64.so.1", "HSA's hsa_memory_copy fails with error 4096")
 
 
 def on_devices(name, mpis, ranks, library, words=(), env=None):
@@ -61,6 +62,7 @@ DEVICES = [
     on_devices("HIP 6", ALL, 2, HIP_6, BRIEF),
     on_devices("HIP 5", BOTH, 2, HIP_5, BRIEF),
     on_devices("Level Zero", ALL, 2, ZE, BRIEF),
+    on_devices("HSA", ALL, 2, HSA, BRIEF),
     on_devices("loaded late", ALL, 2, CUDA, LATE),
     on_devices("where the kernel copies", BOTH, 3, CUDA, env=KERNEL),
     on_devices("where the kernel reads", BOTH, 3, CUDA, BRIEF, by_kernel("cma_read")),

@@ -22,8 +22,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* HSA is asked after HIP, which does not know memory that others have allocated by HSA. */
 static const struct hud_device_runtime *const runtimes[] = { &hud_device_cuda, &hud_device_hip,
-                                                             &hud_device_ze };
+                                                             &hud_device_ze, &hud_device_hsa };
 enum { RUNTIMES = sizeof runtimes / sizeof runtimes[0], LIBRARIES = 2 };
 
 #define NONE_HERE (UINTPTR_MAX - 1) /* all addresses except NULL and (void *)-1 are plain memory */

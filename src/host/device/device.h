@@ -7,6 +7,7 @@
  * cuda.c     CUDA's driver
  * hip.c      HIP's runtime
  * ze.c       Level Zero's loader
+ * hsa.c      HSA's runtime
  * runs.c     the runs of memory of a datatype's element
  * view.c     memory of a device as a hud_view
  *
@@ -72,7 +73,8 @@ static inline struct hud_device_copy hud_device_row(const struct hud_device_copy
                                      c->host + row * c->bytes, c->bytes, 1, 0 };
 }
 
-extern const struct hud_device_runtime hud_device_cuda, hud_device_hip, hud_device_ze;
+extern const struct hud_device_runtime hud_device_cuda, hud_device_hip, hud_device_ze,
+    hud_device_hsa;
 
 /* Bounds plain memory: an address above 0 and at most this limit is certainly plain memory.  So
  * NULL and (void *)-1 never are. */

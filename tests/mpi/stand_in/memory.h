@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * memory.h - simulated device memory, shared by the stand-ins for CUDA, HIP and Level Zero. Each is
- * a library with the real library's name, and includes this code.
+ * memory.h - simulated device memory, shared by the stand-ins for the runtimes. Each is a library
+ * with the real library's name, and includes this code.
  *
  * Memory is mapped twice. At its device address the processor cannot access it. With
  * STAND_IN_DECOY=1 the processor finds garbage there, so a copy by the kernel or the processor
