@@ -66,9 +66,12 @@ def nodes(_machine: Machine | None, layout: Layout) -> list[Finding]:
     text = f"this job has {count}; HUDDLE_NODES={value}"
     if value in SWITCHES:
         text += ": communicators with ranks on several nodes fall back to the MPI"
-        return [Finding("nodes", WARN, text, "set HUDDLE_NODES=auto")]
+        return [Finding("nodes", WARN, text, "unset HUDDLE_NODES")]
     if value == "auto":
-        text += ": other nodes are vouched for under Open MPI and Hydra, not under srun with MPICH"
+        text += (
+            ": these communicators are handled under Open MPI and Hydra; they fall back to the MPI"
+            " under srun with MPICH, which does not tell which ranks use huddle"
+        )
     return [Finding("nodes", OK, text)]
 
 

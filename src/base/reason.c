@@ -5,6 +5,7 @@
 #define REASON_TEXT(name, text) [REASON_##name] = text,
 const char *const hud_reason_text[REASON_COUNT] = { REASONS(REASON_TEXT) };
 
-const char *const hud_nodes_remedy_off = "set HUDDLE_NODES=auto";
+const char *const hud_nodes_remedy_off = "HUDDLE_NODES is off";
 const char *const hud_nodes_remedy_on =
-    "not all of these ranks are known to use huddle; HUDDLE_NODES=on assumes that they do";
+    "some of these ranks do not use huddle, or the launcher does not tell, or the job has more "
+    "than 512 ranks; HUDDLE_NODES=on has no limit, and assumes huddle if nobody tells";

@@ -245,13 +245,13 @@ class Nodes(unittest.TestCase):
     def test_a_job_of_several_nodes_needs_a_setting(self):
         for value, state, text in (
             ("off", WARN, "has 3; .* fall back to the MPI"),
-            ("auto", OK, "vouched for under Open MPI and Hydra"),
+            ("auto", OK, "handled under Open MPI and Hydra; .* fall back .* under srun with MPICH"),
             ("on", OK, "HUDDLE_NODES=on$"),
         ):
             (one,) = self.found(value, SLURM_JOB_NUM_NODES="3")
             self.assertEqual(state, one.state)
             self.assertRegex(one.text, text)
-            self.assertEqual("set HUDDLE_NODES=auto" if state == WARN else None, one.change)
+            self.assertEqual("unset HUDDLE_NODES" if state == WARN else None, one.change)
 
     def test_files_of_hosts_are_counted(self):
         with tempfile.NamedTemporaryFile("w", encoding="utf-8") as file:

@@ -12,7 +12,7 @@ from cli.common.totals import Row
 
 
 class Line(unittest.TestCase):
-    remedy = {"off": "set HUDDLE_NODES=auto", "on": "not all of these ranks"}  # the library's texts
+    remedy = {"off": "HUDDLE_NODES is off", "on": "some of these ranks"}  # the library's texts
 
     def line(self, hosts, world, messages=0, nodes=None, **passed):
         names = {"spans": run.SPANS, "without": run.WITHOUT}
@@ -28,13 +28,16 @@ class Line(unittest.TestCase):
 
     def test_calls_and_the_remedy_are_printed(self):
         for hosts, world in (("ab", 2), ("a", 2)):
-            line = self.line(hosts, world, without=3, spans=1)
-            self.assertRegex(line, r"^nodes +4 calls .*: set HUDDLE_NODES=auto$")
-        self.assertRegex(self.line("ab", 2, without=3, nodes="auto"), "not all of these ranks")
-        self.assertRegex(self.line("aa", 2, spans=1), "^nodes +1 call of ")
+            line = self.line(hosts, world, without=3, spans=1, nodes="off")
+            self.assertRegex(line, r"^nodes +4 calls .*: HUDDLE_NODES is off$")
+        for nodes in (None, "", "auto", "on"):
+            line = self.line("ab", 2, without=3, spans=1, nodes=nodes)
+            self.assertRegex(line, "^nodes +3 calls .*: some of these ranks")
+        self.assertRegex(self.line("aa", 2, spans=1, nodes="off"), "^nodes +1 call of ")
 
     def test_a_job_without_such_calls_has_no_line(self):
         self.assertIsNone(self.line("aa", 2, without=3))
+        self.assertIsNone(self.line("ab", 2, spans=1))  # scans, for example
         self.assertIsNone(self.line("ab", 2))
         self.assertIsNone(self.line("ab", 2, messages=1, without=3))
 

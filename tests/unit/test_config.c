@@ -313,6 +313,20 @@ static void no_algorithm_has_too_many_parameters(void **state)
                          hud_shm_algs[a]->name, ALG_PARAMS);
 }
 
+static void large_jobs_span_nodes_only_if_asked(void **state)
+{
+    static const char *const automatic[] = { "HUDDLE_NODES=auto", NULL },
+                             *const on[] = { "HUDDLE_NODES=on", NULL },
+                             *const off[] = { "HUDDLE_NODES=off", NULL };
+
+    (void)state;
+    assert_true(hud_config_spans(NULL, CONFIG_SPAN_RANKS));
+    assert_true(hud_config_spans(automatic, CONFIG_SPAN_RANKS));
+    assert_false(hud_config_spans(automatic, CONFIG_SPAN_RANKS + 1));
+    assert_true(hud_config_spans(on, CONFIG_SPAN_RANKS + 1));
+    assert_false(hud_config_spans(off, 2));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -332,6 +346,7 @@ int main(void)
         cmocka_unit_test(host_takes_precedence_over_environment),
         cmocka_unit_test(digests_distinguish_values),
         cmocka_unit_test(every_setting_is_complete),
+        cmocka_unit_test(large_jobs_span_nodes_only_if_asked),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -367,9 +367,11 @@ static long number_of(const char *const *host, int setting, long without)
     return without;
 }
 
-bool hud_config_spans(const char *const *host)
+bool hud_config_spans(const char *const *host, int ranks)
 {
-    return number_of(host, SET_NODES, NODES_OFF) != NODES_OFF;
+    long nodes = number_of(host, SET_NODES, NODES_OFF);
+
+    return nodes == NODES_ON || (nodes == NODES_AUTO && ranks <= CONFIG_SPAN_RANKS);
 }
 
 bool hud_config_asks_devices(const char *const *host)

@@ -110,8 +110,11 @@ void hud_config_read(const char *const *host, struct config *config);
  */
 enum config_manner { MANNER_CHECKED = 1, MANNER_REQUESTS = 2, MANNERS = 4 };
 HUD_API unsigned hud_config_manner(const char *const *host, bool waits_alone);
-/* Returns whether HUDDLE_NODES is not off by those settings. */
-HUD_API bool hud_config_spans(const char *const *host);
+/* Returns whether communicators of a job may span nodes by those settings; false if they cannot be
+ * read.  With HUDDLE_NODES=auto only if the job has at most CONFIG_SPAN_RANKS ranks: each rank asks
+ * its launcher about all others, so the launcher's time grows with the square of the ranks. */
+enum { CONFIG_SPAN_RANKS = 512 };
+HUD_API bool hud_config_spans(const char *const *host, int ranks);
 /* Returns false if those settings have HUDDLE_DEVICES=off. */
 HUD_API bool hud_config_asks_devices(const char *const *host);
 

@@ -45,18 +45,19 @@ static void print_counts(const struct hud_context *c, const struct stats_sums *s
 /* Prints how many calls fell back because ranks are on other nodes, if no message was sent. */
 static void print_far(const struct hud_context *c, const struct stats_sums *s)
 {
-    bool far = c->host.local_ranks > 0 && c->host.local_ranks < c->host.world_size;
+    bool far = c->host.local_ranks > 0 && c->host.local_ranks < c->host.world_size,
+         off = c->config.number[SET_NODES] == NODES_OFF;
     uint64_t calls = 0;
 
     for (int k = 0; k < COLL_KINDS; k++)
-        calls += s->reason_calls[k][REASON_NODES] + (far ? s->reason_calls[k][REASON_ABSENT] : 0);
+        calls += (off ? s->reason_calls[k][REASON_NODES] : 0) +
+                 (far ? s->reason_calls[k][REASON_ABSENT] : 0);
     if (calls != 0 && s->messages == 0)
         fprintf(stderr,
                 "huddle: nodes          %llu %s of communicators with ranks on other nodes fell "
                 "back to the MPI: %s\n",
                 (unsigned long long)calls, calls == 1 ? "call" : "calls",
-                c->config.number[SET_NODES] == NODES_OFF ? hud_nodes_remedy_off
-                                                         : hud_nodes_remedy_on);
+                off ? hud_nodes_remedy_off : hud_nodes_remedy_on);
 }
 
 /* Prints the traffic between nodes, if there was any. */

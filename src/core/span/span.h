@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * span.h - a team whose ranks are on several nodes (HUDDLE_NODES).
+ * span.h - a team whose ranks are on several nodes.
  *
  * The rest of the core refuses such a team (REASON_NODES), so calls that the span does not handle
  * fall back to the MPI.  The span has a team of this node's ranks, whose slices hold the state of

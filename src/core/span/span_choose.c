@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * span_choose.c - by the network: the tree of nodes and the fragments of a broadcast, and which
- * calls fall back to the MPI (HUDDLE_NODES=auto).
+ * calls fall back to the MPI, unless HUDDLE_NODES is on.
  *
  * All ranks know the same network, so all decide alike.
  *

@@ -116,12 +116,24 @@ static inline int compat_look(int rank, const char *key, uint32_t *value)
     return there ? 0 : none ? 1 : -1;
 }
 
+extern bool opal_pmix_base_async_modex __attribute__((weak));
+extern bool opal_pmix_collect_all_data __attribute__((weak));
+
+/* Returns whether the modex brings each value to all servers before a rank may ask.  Otherwise a
+ * server knows a value only after a rank of its node has asked for the value's owner.  A build that
+ * hides the parameters is assumed to have their defaults. */
+static inline bool compat_modex_is_full(void)
+{
+    return (&opal_pmix_base_async_modex == NULL || !opal_pmix_base_async_modex) &&
+           (&opal_pmix_collect_all_data == NULL || opal_pmix_collect_all_data);
+}
+
 /* Publishes a value for ranks of all nodes.  The modex brings the value to all servers, or to
  * none. */
 static inline bool compat_publish_far(int rank, uint32_t value)
 {
     (void)rank;
-    return compat_publish("huddle.nodes", value, true);
+    return compat_modex_is_full() && compat_publish("huddle.nodes", value, true);
 }
 
 static inline int compat_look_far(int rank, uint32_t *value)

@@ -109,7 +109,7 @@ static int component_open(void)
     if (may_be_off && !hud_config_asks_devices(given)) /* reading the settings takes time */
         hud_device_switch_off();
     hud_openmpi_publish(hud_callers_find(), hud_config_manner(given, false),
-                        hud_config_spans(given));
+                        hud_config_spans(given, (int)ompi_process_info.num_procs));
     return OMPI_SUCCESS;
 }
 

@@ -7,8 +7,9 @@
  * component_open, before Open MPI sends the published keys and waits for the others.  So a rank in
  * a communicator has sent its key, or never will, and the node's own server has the final answer.
  * A rank whose key could not be published knows this, and the others find nothing.  The key is for
- * the ranks of a node: a rank of another node is absent.  With HUDDLE_NODES a rank publishes a
- * second value for ranks of all nodes; without it, ranks of other nodes are absent.
+ * the ranks of a node: a rank of another node is absent.  In a job of several nodes a rank
+ * publishes a second value for ranks of all nodes, unless HUDDLE_NODES is off: then ranks of other
+ * nodes are absent.
  *
  * Asking the server takes about 20 us for each rank, and all ranks of the node ask the same
  * server.  So ranks that share a secret are found without the server (presence.h).
@@ -49,6 +50,11 @@ bool hud_openmpi_spans(void)
     return wants_far;
 }
 
+static bool has_other_nodes(void)
+{
+    return (int64_t)ompi_process_info.num_local_peers + 1 < (int64_t)ompi_process_info.num_procs;
+}
+
 void hud_openmpi_publish(bool serves, unsigned manner, bool nodes)
 {
     uint32_t value = FORM * MANNERS | manner;
@@ -57,8 +63,8 @@ void hud_openmpi_publish(bool serves, unsigned manner, bool nodes)
     own = serves && compat_publish(key, value, false) ? value : 0;
     if (own != 0)
         hud_presence_mark((int)OMPI_PROC_MY_NAME->vpid, manner, OMPI_PROC_MY_NAME->jobid);
-    wants_far = serves && nodes;
-    far = own != 0 && nodes && compat_publish_far((int)OMPI_PROC_MY_NAME->vpid, value);
+    wants_far = serves && nodes && has_other_nodes();
+    far = own != 0 && wants_far && compat_publish_far((int)OMPI_PROC_MY_NAME->vpid, value);
     far_ranks = FAR_UNKNOWN;
     if (serves && own == 0)
         hud_report_warn("the launcher rejected huddle's key; using Open MPI's own collectives");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* attach.c - finds the functions of the MPI by name. */
 #define _GNU_SOURCE
+#include "base/launcher_env.h"
 #include "core/config/config.h"
 #include "core/job/presence.h"
 #include "host/loader/front.h"
@@ -30,7 +31,7 @@ static void starting(void)
     unsigned manner = hud_config_manner(NULL, !hud_requests_polled(false) || hud_imports_waits());
 
     hud_presence_announce(manner);
-    if (hud_config_spans(NULL))
+    if (hud_config_spans(NULL, (int)launched_size()))
         hud_pmi_kvs_announce(manner);
 }
 

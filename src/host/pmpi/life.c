@@ -93,7 +93,6 @@ static hud_context *create(void)
     hud_context *created = NULL;
     int level;
 
-    hud_job_spans = hud_config_spans(NULL);
     if (getenv("HUDDLE_DEVICES") && !hud_config_asks_devices(NULL)) /* reading the settings takes
                                                                        time */
         hud_device_switch_off();
@@ -106,6 +105,7 @@ static hud_context *create(void)
                      (hud_config_manner(NULL, true) & MANNER_REQUESTS);
     real.Comm_rank(MPI_COMM_WORLD, &host.world_rank);
     real.Comm_size(MPI_COMM_WORLD, &host.world_size);
+    hud_job_spans = hud_config_spans(NULL, host.world_size);
     host.local_ranks = launched_local_size(host.world_size);
     int local_ranks = host.local_ranks > 0 ? host.local_ranks : host.world_size;
     if (hud_comm_start() || hud_type_start() || !hud_job_learn(local_ranks))

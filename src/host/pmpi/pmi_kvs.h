@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pmi_kvs.h - the ranks of all nodes that use huddle, for teams that span nodes
- * (hud_host.present_far).  If HUDDLE_NODES is set, each rank announces itself before MPI_Init, and
- * all ranks are looked up once, right after MPI_Init.
+ * (hud_host.present_far).  Unless HUDDLE_NODES is off, each rank announces itself before MPI_Init,
+ * and all ranks are looked up once, right after MPI_Init.
  */
 #ifndef HUD_PMPI_PMI_KVS_H
 #define HUD_PMPI_PMI_KVS_H
