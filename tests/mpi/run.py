@@ -28,6 +28,7 @@ import zlib
 from dataclasses import replace
 
 import peers
+from accidents import ACCIDENTS
 from cases import CASES, COLLECTIVES, DIFFERENTIAL, Case
 from devices import DEVICES
 from forced import forced
@@ -313,6 +314,7 @@ def all_cases(setting):
         *CASES,
         *MISMATCHES,
         *LEARNED_SPANS,
+        *ACCIDENTS,
         *HANDED_OVER,
         *WATCHED,
         *SOAKS,
