@@ -208,8 +208,8 @@ struct sim_caches {
         int of = cache - shape.cores;
 
         if (!is_private(cache))
-            return { CACHES_UNIT, of - shape.cores, false };
-        return { of == core ? CACHES_OWN : CACHES_CORE, of, s.of(of) != nullptr };
+            return { CACHES_UNIT, of - shape.cores, false, 0 };
+        return { of == core ? CACHES_OWN : CACHES_CORE, of, s.of(of) != nullptr, 0 };
     }
 
     caches_place to_read(int core, Segment &s, uintptr_t first) const
@@ -220,7 +220,7 @@ struct sim_caches {
             return place_of(core, s, shared_of(core));
         if (s.newest != MEMORY)
             return place_of(core, s, s.newest);
-        return { CACHES_NODE, node_of(first), false };
+        return { CACHES_NODE, node_of(first), false, 0 };
     }
 
     caches_place to_write(int core, Segment &s, uintptr_t first)
@@ -236,8 +236,13 @@ struct sim_caches {
                 farthest = copy.cache;
             }
         }
-        return farthest == MEMORY ? caches_place{ CACHES_NODE, node_of(first), false }
-                                  : place_of(core, s, farthest);
+        caches_place place = { CACHES_NODE, node_of(first), false, 0 };
+        if (farthest != MEMORY)
+            place = place_of(core, s, farthest);
+        int all = s.count(shape.cores, 2 * shape.cores);
+        bool written = all == 1 && is_private(s.newest);
+        place.readers = s.of(private_of(core)) ? all - 1 : written ? 0 : all;
+        return place;
     }
 
     /* Puts a segment into the core's own caches. */
@@ -320,7 +325,8 @@ size_t hud_caches_find(sim_caches *c, int core, uintptr_t first, size_t bytes, b
         caches_place found = write ? c->to_write(core, here, at) : c->to_read(core, here, at);
         if (at == first)
             *place = found;
-        else if (found.kind != place->kind || found.of != place->of || found.near != place->near)
+        else if (found.kind != place->kind || found.of != place->of || found.near != place->near ||
+                 found.readers != place->readers)
             break;
         if (&here == &nobody) {
             at = s == map.end() ? end : s->first;

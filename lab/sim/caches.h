@@ -62,6 +62,9 @@ struct caches_place {
     enum caches_kind kind;
     int of;    /* core, unit or NUMA node */
     bool near; /* whether it is the nearest cache of that core */
+    /* A write: number of other cores with a copy in their own caches, which must be revoked.  0 if
+     * the only such core has written the bytes, so that they are fetched like a read. */
+    int readers;
 };
 
 /* Bytes newer than memory that caches have given up, to make room or to other caches.  Calls add to

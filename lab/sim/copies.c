@@ -51,9 +51,9 @@ static struct leg leg_at_hand(int core)
     struct leg leg = { 0 };
 
     for (int i = 0; i < MEM_SOURCES; i++)
-        leg.from[i] = (struct caches_place){ CACHES_OWN, core, true };
+        leg.from[i] = (struct caches_place){ CACHES_OWN, core, true, 0 };
     for (int i = 0; i < COPIES_TO; i++)
-        leg.to[i] = (struct caches_place){ CACHES_OWN, core, true };
+        leg.to[i] = (struct caches_place){ CACHES_OWN, core, true, 0 };
     return leg;
 }
 
@@ -72,7 +72,7 @@ static struct leg find_leg(const struct sim_copies *c, int core, const struct jo
             leg.bytes = hud_caches_find(c->caches, core, at + job->done, leg.bytes, write, place);
         if (at != 0 && write && call->kind == COPIES_NONTEMPORAL)
             *place = (struct caches_place){ CACHES_NODE, hud_caches_node(c->caches, at + job->done),
-                                            false };
+                                            false, 0 };
     }
     for (int i = 0; i < call->froms; i++)
         for (int t = 0; t < call->tos; t++)
@@ -95,14 +95,17 @@ static double byte_ns(const struct sim_copies *c, int core, const struct copies_
            nontemporal_ns = copy->nontemporal_gbps > 0 ? 1 / copy->nontemporal_gbps - half : 0,
            ns = 0;
     bool extra = combines(call) || call->kind == COPIES_CLAIM || call->kind == COPIES_KERNEL;
+    double (*end_ns)(const struct sim_rates *, int, const struct caches_place *) =
+        call->kind == COPIES_RETURN ? hud_rates_return_ns
+        : extra                     ? hud_rates_extra_ns
+                                    : hud_rates_byte_ns;
 
     for (int i = 0; i < call->froms + call->tos; i++) {
         const struct caches_place *place =
             i < call->froms ? &leg->from[i] : &leg->to[i - call->froms];
-        double one = (extra ? hud_rates_extra_ns : hud_rates_byte_ns)(c->rates, core, place);
         bool nontemporal = i >= call->froms && call->kind == COPIES_NONTEMPORAL &&
                            c->machine->node[core] == place->of;
-        ns += nontemporal && nontemporal_ns > 0 ? nontemporal_ns : one;
+        ns += nontemporal && nontemporal_ns > 0 ? nontemporal_ns : end_ns(c->rates, core, place);
     }
     if (combines(call))
         ns += call->froms / c->machine->reduce.core_gbps;
@@ -149,8 +152,8 @@ static double first_line(const struct sim_copies *c, int core, const struct job 
     struct leg leg = find_leg(c, core, job);
     double max = lines->hit_ns;
 
-    if (job->call.kind == COPIES_CLAIM)
-        return 0; /* no rank waits for it */
+    if (job->call.kind == COPIES_CLAIM || job->call.kind == COPIES_RETURN)
+        return 0; /* no rank waits for the line, or the core has it */
     for (int i = 0; i < job->call.froms + job->call.tos; i++) {
         const struct caches_place *place =
             i < job->call.froms ? &leg.from[i] : &leg.to[i - job->call.froms];
@@ -223,7 +226,7 @@ static void begin_leg(struct sim_copies *c, int core, double now_ns)
     for (int i = 0; i < call->froms + call->tos; i++) {
         const struct caches_place *place =
             i < call->froms ? &leg.from[i] : &leg.to[i - call->froms];
-        if (place->kind == CACHES_OWN)
+        if (place->kind == CACHES_OWN || call->kind == COPIES_RETURN)
             continue;
         hud_rates_cross(c->rates, core, place, i >= call->froms && call->kind == COPIES_NONTEMPORAL,
                         1, path);
@@ -232,8 +235,8 @@ static void begin_leg(struct sim_copies *c, int core, double now_ns)
     use_bytes(c, core, job, leg.bytes, &given_up);
     for (int n = 0; n < c->machine->nodes; n++)
         if (c->given_up[n] > 0)
-            hud_rates_cross(c->rates, core, &(struct caches_place){ CACHES_NODE, n, false }, true,
-                            c->given_up[n] / bytes, path);
+            hud_rates_cross(c->rates, core, &(struct caches_place){ CACHES_NODE, n, false, 0 },
+                            true, c->given_up[n] / bytes, path);
     if (call->kind == COPIES_KERNEL && c->machine->copy.kernel_process_gbps > 0 &&
         shares_process(c, core, call->process))
         hud_rates_process(c->rates, call->process, path);
@@ -284,6 +287,20 @@ double hud_copies_alone(const struct sim_copies *c, int core, const struct copie
     return call->kind == COPIES_CLAIM
                ? 0
                : c->machine->lines.hit_ns + byte_ns(c, core, call, &leg) * (double)call->bytes;
+}
+
+bool hud_copies_returns(const struct sim_copies *c, int core, int owner, uintptr_t first,
+                        size_t bytes)
+{
+    struct caches_place read, kept, own;
+
+    hud_caches_find(c->caches, core, first, bytes, true, &read);
+    hud_caches_find(c->caches, owner, first, bytes, true, &kept);
+    hud_caches_find(c->caches, core, first, bytes, false, &own);
+    const struct caches_place returned = { CACHES_CORE, core, own.near, 0 };
+    return hud_rates_return_ns(c->rates, core, &read) <
+           hud_rates_byte_ns(c->rates, owner, &kept) -
+               hud_rates_byte_ns(c->rates, owner, &returned);
 }
 
 void hud_copies_begin(struct sim_copies *c, int core, const struct copies_call *call, double now_ns)

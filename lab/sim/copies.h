@@ -9,7 +9,8 @@
  * Rate without other traffic.  The time per byte of a copy is the sum of its two ends.  An end in
  * the core's own private cache takes half of 1 / cached_gbps.own.  Another end takes 1 / gbps of
  * its place, less that half.  In nearest caches nearest_gbps is used in the same way.  A
- * destination counts like a source, since its bytes are fetched before they are written.  A
+ * destination counts like a source, since its bytes are fetched before they are written, and takes
+ * longer if other cores have read it (writes.h).  A
  * reduction of n sources takes n / reduce.core_gbps, and for each operand elsewhere the extra time
  * of its end compared with its own private cache.  A second destination counts as one more copy.
  * Ends add up, since a core is limited by the number of lines in flight, from any place.
@@ -46,6 +47,7 @@ enum { COPIES_LEG = 32 * 1024, COPIES_TO = 2 };
 enum copies_kind {
     COPIES_COPY,
     COPIES_CLAIM,       /* prefetches `to` for ownership */
+    COPIES_RETURN,      /* returns the lines of `to`, which the core has just read */
     COPIES_NONTEMPORAL, /* copies to memory with non-temporal stores */
     COPIES_REDUCE,
     COPIES_KERNEL /* a copy by the kernel */
@@ -78,6 +80,10 @@ void hud_copies_touch(struct sim_copies *c, int core, uintptr_t first, size_t by
 /* Returns the time of a call whose operands are all in the core's nearest cache.  Prefetches for
  * ownership take no time there. */
 double hud_copies_alone(const struct sim_copies *c, int core, const struct copies_call *call);
+/* Reports whether returning just read bytes costs the core less time than their owner gains in its
+ * next write. */
+bool hud_copies_returns(const struct sim_copies *c, int core, int owner, uintptr_t first,
+                        size_t bytes);
 /* Begins a call of a core, which must have no call in progress.  now_ns is neither before the
  * latest time given here nor after hud_copies_next. */
 void hud_copies_begin(struct sim_copies *c, int core, const struct copies_call *call,

@@ -3,6 +3,7 @@
 #include "lab/sim/lines.h"
 #include "check/grow.h"
 #include "lab/sim/sharers.h"
+#include "lab/sim/writes.h"
 
 #include <math.h>
 
@@ -101,10 +102,10 @@ static struct taking taking(const struct sim_lines *all, const struct sim_line *
         return (struct taking){ 0 };
     int others = line->copies - (hud_sharers_has(line, core) ? 1 : 0);
     double asked_ns = fetch_ns[class] + (asks ? home_ns(all, line, core, class) : 0),
-           each_ns = (others - 1) * cost->revoke_each_ns,
-           gap_ns = cost->store_gap_ns[class] > 0 ? cost->store_gap_ns[class] : cost->gap_ns[class];
+           each_ns = (others - 1) * cost->revoke_each_ns;
     return (struct taking){ asks, asked_ns, later(asked_ns, cost->revoke_ns[class]) + each_ns,
-                            cost->revoke_ns[class] + each_ns, gap_ns };
+                            cost->revoke_ns[class] + each_ns,
+                            hud_writes_gap_ns(all->machine, class, others) };
 }
 
 /* ---- loads ---- */

@@ -30,7 +30,7 @@
  *        each miss at least gap_ns after the previous miss (a store buffer prefetches the lines of
  *        several stores).  If the machine has store_gap_ns, it replaces gap_ns here.  A store to
  *        the line of the previous store settles with it.  Each holder after the first adds
- *        revoke_each_ns.
+ *        revoke_each_ns, and makes the gap longer (writes.h).
  * Add    The core waits for the line to be free, for its own stores, for the line to come and the
  *        copies to be revoked, then add_ns.  Additions to one line queue.  If the machine has
  *        fetch_add_ns, it replaces transfer_ns and add_ns for a line owned by a core of its class.

@@ -85,6 +85,11 @@ struct machine_copy {
     double cached_gbps[MACHINE_CLASSES];
     /* Like cached_gbps, for nearest caches at both ends.  0 means cached_gbps. */
     double nearest_gbps[MACHINE_CLASSES];
+    /* Copies from its own cache into lines that it has written and a core of this class has read
+     * since.  0 means by store_gap_ns (writes.h). */
+    double retake_gbps[MACHINE_CLASSES];
+    /* Like cached_gbps, if the core also returns the lines.  0 means that no rank returns lines. */
+    double return_gbps[MACHINE_CLASSES];
     double memory_gbps[MACHINE_CLASSES]; /* speed from memory at this distance (machine_away) */
     double shared_gbps;                  /* speed from the shared cache of its unit */
     /* Non-temporal stores from its own cache to its node's memory.  0 if the machine has none. */

@@ -112,8 +112,33 @@ static enum copies_kind kind_of(const struct mem *m, const struct sim_mem_op *c)
     return kinds[c->kind];
 }
 
+/* Reports whether the rank returns lines after a read: the lines of a long copy (LINES_MIN in
+ * mem/lines.h), if the owner gains more than the rank loses. */
+static bool returns(const struct mem *m, const struct operand *lines, size_t bytes)
+{
+    const struct sim_rank *owner = lines->spot.owner;
+
+    return bytes >= 4096 && owner != m->self &&
+           hud_copies_returns(clock_part(m->self)->copies, timed(m->self)->core, timed(owner)->core,
+                              address(lines, lines->flag_bytes), bytes - lines->flag_bytes);
+}
+
+static void end_read(struct mem *m, const struct sim_mem_op *c)
+{
+    struct carried w = { .kind = COPIES_RETURN, .tos = 1 };
+
+    w.to[0] = operand_of(m, &c->to[0], c->bytes);
+    if (!returns(m, &w.to[0], c->bytes))
+        return;
+    carry_part(m, &w, w.to[0].flag_bytes, c->bytes - w.to[0].flag_bytes);
+}
+
 void hud_mem_op(struct mem *m, const struct sim_mem_op *c)
 {
+    if (c->kind == SIM_RETURN) {
+        end_read(m, c);
+        return;
+    }
     struct carried w = { .kind = kind_of(m, c),
                          .process = c->other ? timed(c->other)->core : 0,
                          .tos = c->tos,

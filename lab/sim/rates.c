@@ -5,6 +5,7 @@
  */
 #include "lab/sim/rates.h"
 #include "check/grow.h"
+#include "lab/sim/writes.h"
 
 #include <math.h>
 
@@ -57,7 +58,16 @@ double hud_rates_byte_ns(const struct sim_rates *w, int core, const struct cache
         gbps = copy->memory_gbps[machine_away(w->machine, core, place->of)];
     if (place->kind == CACHES_UNIT && place->of == w->unit[core])
         gbps = copy->shared_gbps;
-    return fmax(half, 1 / gbps - half);
+    double fetched_ns = fmax(half, 1 / gbps - half);
+    if (place->readers == 0)
+        return fetched_ns;
+    return fmax(fetched_ns,
+                hud_writes_byte_ns(w->machine, hud_rates_class(w, core, place), place->readers));
+}
+
+double hud_rates_return_ns(const struct sim_rates *w, int core, const struct caches_place *place)
+{
+    return hud_writes_return_ns(w->machine, hud_rates_class(w, core, place), place->readers);
 }
 
 double hud_rates_extra_ns(const struct sim_rates *w, int core, const struct caches_place *place)

@@ -46,6 +46,8 @@ int hud_rates_class(const struct sim_rates *w, int core, const struct caches_pla
  * extra time compared with an end in the core's own private cache. */
 double hud_rates_byte_ns(const struct sim_rates *w, int core, const struct caches_place *place);
 double hud_rates_extra_ns(const struct sim_rates *w, int core, const struct caches_place *place);
+/* Returns the time in ns per byte in which the core returns bytes after a read (writes.h). */
+double hud_rates_return_ns(const struct sim_rates *w, int core, const struct caches_place *place);
 /* Adds to a path all resources between the place and the core, each with `weight` bytes per byte of
  * the path.  The bytes go to the core, or from it if `outwards`. */
 void hud_rates_cross(const struct sim_rates *w, int core, const struct caches_place *place,

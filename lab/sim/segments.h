@@ -37,6 +37,12 @@ struct Segment {
         return at != copies.end() && at->cache == cache ? &*at : nullptr;
     }
 
+    /* Returns how many of the caches [low, high) have it. */
+    int count(int low, int high)
+    {
+        return (int)(place_of(high) - place_of(low));
+    }
+
     bool alike(const Segment &other) const
     {
         return newest == other.newest &&

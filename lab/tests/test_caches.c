@@ -352,6 +352,37 @@ static void dirty_bytes_read_by_another_unit_are_written_back(void **state)
 
 #define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
+/* Expects this many readers before core 0 writes the ring's first bytes. */
+static void expect_readers(struct sim_caches *c, int readers)
+{
+    struct caches_place place;
+
+    hud_caches_find(c, 0, RING, K, WRITE, &place);
+    assert_int_equal(place.readers, readers);
+}
+
+/* Counts other cores with a copy, but not the writer of bytes without any reader. */
+static void readers_are_cores_with_a_copy_since_the_write(void **state)
+{
+    struct sim_caches *c = *state;
+    struct caches_place place;
+
+    writes(c, 0, RING, K);
+    expect_readers(c, 0);
+    reads(c, 1, RING, K);
+    reads(c, 2, RING, K / 2);
+    expect_readers(c, 2);
+    assert_int_equal(hud_caches_find(c, 0, RING, K, WRITE, &place), K / 2); /* then one reader */
+    hud_caches_find(c, 0, RING, K, READ, &place);
+    assert_int_equal(place.readers, 0); /* a read waits for none */
+    writes(c, 1, RING, K);
+    expect_readers(c, 0);
+    reads(c, 0, RING, K);
+    expect_readers(c, 1); /* core 1 has kept its copy */
+    reads(c, 1, BUF, 4 * M);
+    expect_readers(c, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -364,6 +395,7 @@ int main(void)
         CASE(evicting_clean_bytes_moves_nothing),
         CASE(non_temporal_write_removes_copies),
         CASE(caches_never_exceed_their_size),
+        CASE(readers_are_cores_with_a_copy_since_the_write),
         cmocka_unit_test_setup_teardown(victim_cache_holds_only_evicted_bytes, set_up_victim,
                                         tear_down),
         cmocka_unit_test_setup_teardown(owner_keeps_its_dirty_bytes, set_up_keep, tear_down),

@@ -84,6 +84,9 @@ static void by_the_kernel(struct mem *m, const struct coll *c)
 
 /* ---- runs ---- */
 
+/* Numbers of the made-up machine in a single test. */
+static double store_gap_ns, return_gbps;
+
 static void body(struct sim *s, int rank, void *arg)
 {
     struct job *job = arg;
@@ -114,6 +117,8 @@ static void run_with(struct job *job, void (*algorithm)(struct mem *m, const str
     struct sim_machine *machine = made_up_machine(1, DIE);
 
     machine->call = *call;
+    machine->lines.store_gap_ns[MADE_UP_NUMA] = store_gap_ns;
+    machine->copy.return_gbps[MADE_UP_NUMA] = return_gbps;
     *job = (struct job){
         .alg = { .coll = "bcast", .name = "made up", .sends = sends, .run = algorithm },
         .ranks = ranks,
@@ -160,12 +165,29 @@ static void copy_in_and_copy_out_take_computed_time(void **state)
     expect(&job, 0, 1, 10 + .25 * BYTES + 10 + 10 + .1 * BYTES);
     expect(&job, 1, 1, 10 + .1 * BYTES + 10 + 10 + .1 * BYTES);
     expect(&job, 2, 1, 10 + .1 * BYTES + 10 + 10 + .1 * BYTES);
-    run(&job, returned_lines, 2, BYTES);
-    expect(&job, 2, 1, 10 + .1 * BYTES + 10 + 10 + .1 * BYTES);
 }
 
-/* Copies to all ranks of one die. Their flags come 3 apart. A later reader finds the bytes on their
- * way to the shared cache, and ends with the first. */
+/* Writes lines after the other rank's read in .2 per byte. The other rank returns the lines in
+ * .025, if the algorithm names this rank the last reader. The root then writes the lines in
+ * .075. */
+static void last_reader_returns_lines(void **state)
+{
+    struct job job;
+
+    (void)state;
+    store_gap_ns = 12.8;
+    return_gbps = 8;
+    run(&job, through_memory, 2, BYTES);
+    expect(&job, 2, 1, 10 + (.025 + .2) * BYTES + 10 + 10 + .1 * BYTES);
+    run(&job, returned_lines, 2, BYTES);
+    expect(&job, 2, 1, 10 + (.025 + .075) * BYTES + 10 + 10 + (.1 + .025) * BYTES);
+    run(&job, returned_lines, 2, BYTES / 2); /* too short for a rank to do so */
+    expect(&job, 2, 1, 10 + (.025 + .2) * BYTES / 2 + 10 + 10 + .1 * BYTES / 2);
+    store_gap_ns = return_gbps = 0;
+}
+
+/* Copies to all ranks of one die. Their flags come 3 apart. A later reader finds the bytes on
+ * their way to the shared cache, and ends with the first. */
 static void concurrent_readers_end_together(void **state)
 {
     struct job job;
@@ -189,8 +211,8 @@ static void bytes_in_the_line_of_a_flag_arrive_with_the_flag(void **state)
     expect(&job, 1, 1, .5 + .05 * FEW + .25 + 10 + .5 + .5 + .05 * FEW);
 }
 
-/* Copies by a call of the kernel, which takes 100 and copies at 8 GB/s in a core's own cache. From
- * the root's cache a byte takes .05 more. The address arrives first, in the line of a flag. */
+/* Copies by a call of the kernel, which takes 100 and copies at 8 GB/s in a core's own cache.
+ * From the root's cache a byte takes .05 more. The address arrives first, in the line of a flag. */
 static void kernel_copy_takes_computed_time(void **state)
 {
     struct job job;
@@ -200,8 +222,8 @@ static void kernel_copy_takes_computed_time(void **state)
     expect(&job, 1, 1, .25 + 10 + .5 + 110 + BYTES * (1 / 8. + .05) + .25);
 }
 
-/* Adds the front end's time before the first access, on both sides at the same time: 7, and 5 more
- * with data. A reduction would take 3 more, but this is none. The MPI in front takes 2. */
+/* Adds the front end's time before the first access, on both sides at the same time: 7, and 5
+ * more with data. A reduction would take 3 more, but this is none. The MPI in front takes 2. */
 static void front_end_time_is_added_before_the_first_access(void **state)
 {
     const struct machine_call call = { .enter_ns = 7, .data_ns = 5, .reduce_ns = 3, .host_ns = 2 };
@@ -229,6 +251,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(copy_in_and_copy_out_take_computed_time),
+        cmocka_unit_test(last_reader_returns_lines),
         cmocka_unit_test(concurrent_readers_end_together),
         cmocka_unit_test(bytes_in_the_line_of_a_flag_arrive_with_the_flag),
         cmocka_unit_test(kernel_copy_takes_computed_time),

@@ -148,22 +148,21 @@ void *hud_sim_touch(struct mem *m, const void *shared, size_t bytes, sim_access 
 
 void hud_sim_mem_op(struct mem *m, const struct sim_mem_op *c)
 {
-    if (c->kind != SIM_CLAIM)
+    if (c->kind != SIM_CLAIM && c->kind != SIM_RETURN)
         m->self->moved_bytes += (size_t)(c->tos + c->froms) * c->bytes;
     if (m->s->clock && c->bytes != 0)
         sim_time(m->s)->mem_op(m, c);
 }
 
-/*
- * Records a last reader's write.  Returning lines takes no simulated time, and the lines stay
- * where they are.  A model of time has the same price for a line of another core,
- * whether the core has read or written the line.  So the reader would lose at least as much time as
- * the owner saves.  A rank that compares the two (mem/lines.c) does not return lines there.
- */
+/* Records a last reader's write.  A model of time decides whether the rank returns the lines, as
+ * ranks do by their clocks (mem/lines.c). */
 void hud_sim_end_read(struct mem *m, const void *at, size_t bytes, bool last)
 {
     if (bytes == 0 || !(last || hud_sim_mutates(m) & SIM_RETURN_LINES))
         return;
     m->self->now.what = "returns lines";
     (void)hud_sim_touch(m, at, bytes, hud_bytes_write);
+    const struct mem_span lines = { .shared = (void *)(uintptr_t)at };
+    if (m->s->clock)
+        hud_sim_mem_op(m, &(struct sim_mem_op){ SIM_RETURN, &lines, NULL, 1, 0, bytes, NULL });
 }

@@ -14,9 +14,10 @@
 
 enum sim_mem_op_kind {
     SIM_COPY,
-    SIM_OUT,   /* a copy to a view, of a part of the message that this holds */
-    SIM_MOVE,  /* a copy of mem_move */
-    SIM_CLAIM, /* prefetch of `to`, which is fetched as for a write */
+    SIM_OUT,    /* a copy to a view, of a part of the message that this holds */
+    SIM_MOVE,   /* a copy of mem_move */
+    SIM_CLAIM,  /* prefetch of `to`, which is fetched as for a write */
+    SIM_RETURN, /* `to` has had its last reader, who may return its lines */
     SIM_REDUCE,
     SIM_KERNEL /* a copy by the kernel */
 };
