@@ -98,6 +98,8 @@ static const struct row {
     { "copy", "cached_gbps", CACHES, measure_cached, 5, NULL, "no threads could be had" },
     { "copy", "nearest_gbps", CACHES, measure_nearest, 1, "cached_gbps",
       "as from the private cache" },
+    { "copy", "retake_gbps", CLASSES, measure_retake, 0, NULL, NULL },
+    { "copy", "return_gbps", CLASSES, measure_return, 0, NULL, NULL },
     { "copy", "memory_gbps", NODES, measure_memory, 5, NULL, "no threads could be had" },
     { "copy", "shared_gbps", ONCE, measure_from_shared, 0.5, "cached_gbps.own",
       "half of what a core copies in its own cache" },

@@ -32,7 +32,7 @@ measure_fn measure_fetch_add, measure_gap, measure_scan_gap;
 /* machine_homes.c */
 measure_fn measure_home_busy;
 /* machine_stores.c */
-measure_fn measure_store_gap, measure_revoke_each;
+measure_fn measure_store_gap, measure_revoke_each, measure_retake, measure_return;
 /* machine_bytes.c */
 measure_fn measure_cached, measure_nearest, measure_memory, measure_from_shared,
     measure_nontemporal, measure_reduce;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* machine_stores.c - stores to lines that other cores have read: many in a row, and one line with
- * many readers. */
+/* machine_stores.c - writes to lines that other cores have read: stores in a row, stores to lines
+ * with many readers, copies, and the last reader's own. */
 #include "machine.h"
 #include "pinned.h"
 
@@ -106,4 +106,95 @@ double measure_revoke_each(const struct measured *on, int class, char note[MACHI
     snprintf(note, MACHINE_NOTE,
              "measured: stores to lines that %d cores have read, less one, each", sharers);
     return all < 0 || one < 0 ? -1 : all > one ? (all - one) / FEW / (sharers - 1) : 0;
+}
+
+/* ---- copies ---- */
+
+struct window {
+    struct pinned_meeting meeting;
+    size_t bytes;
+    unsigned char *shared; /* thread 0's buffer */
+    bool returned;         /* thread 1 copies out and returns the lines, instead of thread 0 in */
+    double gbps[PINNED_ROUNDS];
+};
+
+/* Copies in pieces of the size of an L1 cache or less, and stores a byte to each source line. */
+static void copy_and_return(unsigned char *to, unsigned char *from, size_t bytes)
+{
+    enum { PIECE = 1024, LINE = 64 };
+
+    for (size_t at = 0; at + PIECE <= bytes; at += PIECE) {
+        memcpy(to + at, from + at, PIECE);
+        for (volatile unsigned char *line = from + at; line < from + at + PIECE; line += LINE)
+            *line = *line;
+    }
+}
+
+/* Copies in, copies out, and takes the time of the second copy in or of the copy out. */
+static void body_window(void *arg, int thread)
+{
+    struct window *w = arg;
+    unsigned char *own = measured_buffer(w->bytes);
+
+    if (thread == 0)
+        w->shared = measured_buffer(w->bytes);
+    for (int r = 0; r < PINNED_ROUNDS; r++) {
+        pinned_meet(&w->meeting);
+        bool works = own && w->shared;
+        if (works && thread == 0)
+            memcpy(w->shared, memset(own, r, w->bytes), w->bytes);
+        pinned_meet(&w->meeting);
+        double begin = pinned_ns();
+        if (works && thread == 1 && w->returned)
+            copy_and_return(own, w->shared, w->bytes);
+        else if (works && thread == 1)
+            memcpy(own, w->shared, w->bytes);
+        pinned_keep(own);
+        if (thread == 1 && w->returned)
+            w->gbps[r] = (double)w->bytes / (pinned_ns() - begin);
+        pinned_meet(&w->meeting);
+        begin = pinned_ns();
+        if (works && thread == 0 && !w->returned)
+            memcpy(w->shared, own, w->bytes);
+        pinned_keep(w->shared);
+        if (thread == 0 && !w->returned)
+            w->gbps[r] = (double)w->bytes / (pinned_ns() - begin);
+    }
+    pinned_meet(&w->meeting);
+    free(own);
+    if (thread == 0)
+        free(w->shared);
+}
+
+static double window_gbps(const struct measured *on, int class, bool returned)
+{
+    int pair[MACHINE_PAIRS][2], pairs = measured_pairs(on, class, pair);
+    double gbps[MACHINE_PAIRS];
+
+    for (int i = 0; i < pairs; i++) {
+        const int cpus[2] = { on->os[pair[i][0]], on->os[pair[i][1]] };
+        struct window w = { .meeting.threads = 2,
+                            .bytes = measured_share(on),
+                            .returned = returned };
+        gbps[i] =
+            pinned_run(cpus, 2, body_window, &w) == 0 ? pinned_median(w.gbps, PINNED_ROUNDS) : -1;
+    }
+    return pinned_median(gbps, pairs);
+}
+
+double measure_retake(const struct measured *on, int class, char note[MACHINE_NOTE])
+{
+    snprintf(note, MACHINE_NOTE,
+             "measured: copies from its own cache into %zu KB that the other core has read",
+             measured_share(on) >> 10);
+    return window_gbps(on, class, false);
+}
+
+double measure_return(const struct measured *on, int class, char note[MACHINE_NOTE])
+{
+    snprintf(note, MACHINE_NOTE,
+             "measured: copies of %zu KB that the other core has written, and a byte of each line "
+             "stored",
+             measured_share(on) >> 10);
+    return window_gbps(on, class, true);
 }
