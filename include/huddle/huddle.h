@@ -69,17 +69,17 @@ struct hud_host {
                                     HUD_ERR_FAILED; 0: the call waits, as in most MPIs */
     const char *const *settings; /* "NAME=VALUE" strings that override the environment,
                                     NULL-terminated; or NULL */
-    /* Returns a positive value if a rank of the job uses huddle on this node (unless HUDDLE_NODES
-     * is off, on any node, where the host knows) with the same HUDDLE_CHECK as this rank, and a
-     * negative value if the rank uses huddle with another HUDDLE_CHECK.  Called for members of
-     * teams (hud_exchange.world_rank), including this rank.  All members must get the same answer
-     * about a rank, at any time.  If NULL, huddle uses the environment of known launchers, if a
-     * front end of huddle has announced the process; otherwise all members are assumed to use
-     * huddle. */
+    /* Returns a positive value if a rank of the job uses huddle on this node with the same
+     * HUDDLE_CHECK as this rank, and a negative value if the rank uses huddle with another
+     * HUDDLE_CHECK.  Called for members of teams (hud_exchange.world_rank), including this rank.
+     * All members on a node must get the same answer about a rank, at any time.  If NULL, huddle
+     * uses the environment of known launchers, if a front end of huddle has announced the process;
+     * otherwise all members are assumed to use huddle. */
     int (*present)(void *arg, int world_rank);
-    /* Returns the same as `present`, but for ranks of all nodes, and 0 for rank -1, which is of
-     * another job.  Used if `present` is NULL.  If both are NULL, ranks of other nodes are assumed
-     * to use huddle with HUDDLE_NODES=on. */
+    /* Returns the same as `present`, but for ranks of all nodes, and 0 for a rank with
+     * HUDDLE_NODES=off and for rank -1, which is of another job.  All members must get the same
+     * answer.  If both are NULL, ranks of other nodes are assumed to use huddle with
+     * HUDDLE_NODES=on.  If `present_far` alone is NULL, no team spans nodes. */
     int (*present_far)(void *arg, int world_rank);
     int ends_own_calls; /* nonzero if hud_team_exit follows each collective of the host itself; then
                            huddle measures these collectives, too (HUDDLE_WISDOM), and returns

@@ -32,7 +32,7 @@ static bool is_unlike(const struct presence_of_team *a, int rank)
 static bool spans(const struct presence_of_team *a)
 {
     const struct hud_context *c = a->context;
-    bool all = !c->host.present && c->config.number[SET_NODES] != NODES_OFF && c->host.present_far;
+    bool all = c->config.number[SET_NODES] != NODES_OFF && c->host.present_far;
 
     for (int r = 0; all && r < a->ranks; r++)
         all = c->host.present_far(c->host.arg, world_rank(a, r)) > 0;

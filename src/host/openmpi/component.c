@@ -172,6 +172,7 @@ static void create_context(void)
         .fault_tolerant = compat_fault_tolerant(),
         .settings = hud_openmpi_settings_given(),
         .present = hud_openmpi_published,
+        .present_far = hud_openmpi_published_far,
     };
     hud_context_create(&host, &context);
 }

@@ -176,11 +176,12 @@ const char *const *hud_openmpi_settings_given(void);
 void hud_openmpi_settings_drop(void);
 
 /* Publishes before the modex that this rank uses huddle, if so; with `nodes`, also to other nodes
- * (published.c).  hud_openmpi_published returns whether a rank of the job has published the same
- * (hud_host.present). */
+ * (published.c).  The others return whether a rank of this node (hud_host.present), or of any node
+ * (hud_host.present_far), has published the same. */
 void hud_openmpi_publish(bool serves, unsigned manner, bool nodes);
 int hud_openmpi_published(void *arg, int world_rank);
-bool hud_openmpi_spans(void); /* returns whether `nodes` was set */
+int hud_openmpi_published_far(void *arg, int world_rank);
+bool hud_openmpi_spans(void); /* returns whether `nodes` was set, in a job of several nodes */
 
 /* Returns NULL if the process's Open MPI has the layout of the headers, or the difference
  * (abi_check.c). */

@@ -41,7 +41,8 @@ static uint32_t own;   /* value published by this rank; 0: none */
 static bool wants_far; /* teams may span nodes */
 static bool far;       /* also published for all nodes */
 static enum { FAR_UNKNOWN, FAR_ALL, FAR_SOME } far_ranks; /* ranks that have published */
-static unsigned char asked[LAUNCHED_RANKS / 8], there[LAUNCHED_RANKS / 8]; /* a bit per rank */
+/* A bit per rank, for this node and for all nodes: asked for, and found. */
+static unsigned char asked_for[2][LAUNCHED_RANKS / 8], found[2][LAUNCHED_RANKS / 8];
 static unsigned char unlike[LAUNCHED_RANKS / 8]; /* a bit per rank with another value than this
                                                     rank's */
 
@@ -68,13 +69,13 @@ void hud_openmpi_publish(bool serves, unsigned manner, bool nodes)
     far_ranks = FAR_UNKNOWN;
     if (serves && own == 0)
         hud_report_warn("the launcher rejected huddle's key; using Open MPI's own collectives");
-    memset(asked, 0, sizeof asked); /* forgets earlier sessions */
-    memset(there, 0, sizeof there);
+    memset(asked_for, 0, sizeof asked_for); /* forgets earlier sessions */
+    memset(found, 0, sizeof found);
     memset(unlike, 0, sizeof unlike);
     pthread_mutex_unlock(&lock);
 }
 
-/* Asks for a rank on this node, or, if elsewhere, on another node. */
+/* Asks for a rank's value for its node, or, if elsewhere, for all nodes. */
 static int ask(int rank, bool elsewhere, uint32_t *value)
 {
     return elsewhere ? compat_look_far(rank, value) : compat_look(rank, key, value);
@@ -100,17 +101,28 @@ static bool uses_huddle(int rank, bool elsewhere)
     return rc == 0 && value == own;
 }
 
-/* Returns whether a rank on another node has published.  Asks for all ranks at once if possible, so
+/* Returns whether a rank has published for all nodes.  Asks for all ranks at once if possible, so
  * most jobs ask once. */
 static bool look_far(int rank)
 {
     int ranks = (int)ompi_process_info.num_procs;
 
-    if (!far)
-        return false;
     if (far_ranks == FAR_UNKNOWN)
         far_ranks = compat_look_all(ranks, own) ? FAR_ALL : FAR_SOME;
     return (far_ranks == FAR_ALL && rank < ranks) || uses_huddle(rank, true);
+}
+
+/* Returns whether a rank is known to use huddle, and asks at most once. */
+static bool look(int rank, bool elsewhere)
+{
+    unsigned char bit = (unsigned char)(1u << rank % 8), *asked = asked_for[elsewhere],
+                  *there = found[elsewhere];
+
+    if (!(asked[rank / 8] & bit) &&
+        (elsewhere ? look_far(rank) : hud_presence_marked(rank) || uses_huddle(rank, false)))
+        there[rank / 8] |= bit;
+    asked[rank / 8] |= bit;
+    return there[rank / 8] & bit;
 }
 
 int hud_openmpi_published(void *arg, int rank)
@@ -120,13 +132,21 @@ int hud_openmpi_published(void *arg, int rank)
         return 0;
     if (rank == (int)OMPI_PROC_MY_NAME->vpid)
         return 1;
-    unsigned char bit = (unsigned char)(1u << rank % 8);
     pthread_mutex_lock(&lock);
-    if (!(asked[rank / 8] & bit) &&
-        (hud_presence_marked(rank) || uses_huddle(rank, false) || look_far(rank)))
-        there[rank / 8] |= bit;
-    asked[rank / 8] |= bit;
-    int is = there[rank / 8] & bit ? 1 : unlike[rank / 8] & bit ? -1 : 0;
+    int is = look(rank, false) ? 1 : unlike[rank / 8] & 1u << rank % 8 ? -1 : 0;
+    pthread_mutex_unlock(&lock);
+    return is;
+}
+
+int hud_openmpi_published_far(void *arg, int rank)
+{
+    (void)arg;
+    if (rank < 0 || rank >= LAUNCHED_RANKS || !far)
+        return 0;
+    if (rank == (int)OMPI_PROC_MY_NAME->vpid)
+        return 1;
+    pthread_mutex_lock(&lock);
+    int is = look(rank, true);
     pthread_mutex_unlock(&lock);
     return is;
 }
