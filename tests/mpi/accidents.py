@@ -28,6 +28,11 @@ def accident(
     )
 
 
+def differs(name, setting, mpis=BOTH, ranks=OTHER_NODE, **more):
+    """Makes a case in which some ranks have an environment variable of another value."""
+    return accident(name, on_ranks(ranks, "env", setting), mpis, handled=False, **more)
+
+
 ACCIDENTS = [
     accident("no secret", every("env", "-u", "HUDDLE_JOB"), ALL, handled=True),
     accident("no secret on a node", on_ranks(OTHER_NODE, "env", "-u", "HUDDLE_JOB"), handled=True),
@@ -40,40 +45,30 @@ ACCIDENTS = [
         passed="ranks without huddle here",
     ),
     accident("rank 0 without huddle", on_ranks("-eq 0", "env", "-u", "LD_PRELOAD"), ALL),
-    accident(
-        "huddle is off on a node",
-        on_ranks(OTHER_NODE, "env", "HUDDLE=off"),
-        passed="switched off|ranks without huddle here",
-        handled=False,
+    differs(
+        "huddle is off on a node", "HUDDLE=off", passed="switched off|ranks without huddle here"
     ),
-    accident(
+    differs(
         "a bad setting on a node",
-        on_ranks(OTHER_NODE, "env", "HUDDLE_BCAST=nonsense"),
+        "HUDDLE_BCAST=nonsense",
         passed="bad setting",
-        handled=False,
         says=[f"rank 2: HUDDLE_BCAST=nonsense .*{OWN}"],
     ),
-    accident(
+    differs(
         "another value of HUDDLE_NODES on a node",
-        on_ranks(OTHER_NODE, "env", "HUDDLE_NODES=on"),
+        "HUDDLE_NODES=on",
         ALL,
         passed="settings differ",
-        handled=False,
         says=[f"HUDDLE_NODES=auto on rank 0, HUDDLE_NODES=on on rank 2.*{OWN}"],
     ),
-    accident(
+    differs(
         "one rank does not span nodes",
-        on_ranks("-eq 3", "env", "HUDDLE_NODES=off"),
+        "HUDDLE_NODES=off",
+        ranks="-eq 3",
         passed="ranks without huddle here|settings differ",
-        handled=False,
         may_say=[f"HUDDLE_NODES=auto on rank 0, HUDDLE_NODES=off on rank 3.*{OWN}"],
     ),
-    accident(
-        "calls are checked on a node",
-        on_ranks(OTHER_NODE, "env", "HUDDLE_CHECK=on"),
-        passed="ranks without huddle here",
-        handled=False,
-    ),
+    differs("calls are checked on a node", "HUDDLE_CHECK=on", passed="ranks without huddle here"),
     accident(
         "no shared memory on a node",
         on_ranks(OTHER_NODE, "{tools}/forbid", "memfd_create"),
