@@ -80,13 +80,16 @@ def show_nodes(totals: Totals, rows: dict[str, Row]) -> None:
     """
     ranks = totals.ranks
     far = len({rank.host for rank in ranks}) > 1 or len(ranks) < ranks[0].world_size
-    off = os.environ.get("HUDDLE_NODES") in ("off", "0")
-    calls = sum(off * row.passed[SPANS] + far * row.passed[WITHOUT] for row in rows.values())
+    given = os.environ.get("HUDDLE_NODES")
+    nodes = "off" if given in ("off", "0") else "on" if given in ("on", "1") else "auto"
+    calls = sum(
+        (nodes == "off") * row.passed[SPANS] + far * row.passed[WITHOUT] for row in rows.values()
+    )
     if not calls or totals.core.other()["messages"]:
         return
     warn(
         f"nodes          {count_text(calls, 'call')} of communicators with ranks on other nodes"
-        f" fell back to the MPI: {totals.core.nodes_remedy['off' if off else 'on']}"
+        f" fell back to the MPI: {totals.core.nodes_remedy[nodes]}"
     )
 
 

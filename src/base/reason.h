@@ -44,8 +44,8 @@ enum reason { REASONS(REASON_ENUM) REASON_COUNT };
 
 extern const char *const hud_reason_text[REASON_COUNT];
 
-/* Remedies for calls that fell back because ranks are on other nodes: with HUDDLE_NODES=off, and
- * with `auto` or `on`. */
-extern const char *const hud_nodes_remedy_off, *const hud_nodes_remedy_on;
+/* Remedies for calls that fell back because ranks are on other nodes, by HUDDLE_NODES. */
+extern const char *const hud_nodes_remedy_off, *const hud_nodes_remedy_auto,
+                                                   *const hud_nodes_remedy_on;
 
 #endif

@@ -12,7 +12,11 @@ from cli.common.totals import Row
 
 
 class Line(unittest.TestCase):
-    remedy = {"off": "HUDDLE_NODES is off", "on": "some of these ranks"}  # the library's texts
+    remedy = {
+        "off": "HUDDLE_NODES is off",
+        "auto": "some of these ranks",
+        "on": "these ranks",
+    }  # the library's texts
 
     def line(self, hosts, world, messages=0, nodes=None, **passed):
         names = {"spans": run.SPANS, "without": run.WITHOUT}
@@ -32,7 +36,8 @@ class Line(unittest.TestCase):
             self.assertRegex(line, r"^nodes +4 calls .*: HUDDLE_NODES is off$")
         for nodes in (None, "", "auto", "on"):
             line = self.line("ab", 2, without=3, spans=1, nodes=nodes)
-            self.assertRegex(line, "^nodes +3 calls .*: some of these ranks")
+            remedy = self.remedy["on" if nodes == "on" else "auto"]
+            self.assertRegex(line, f"^nodes +3 calls .*: {remedy}$")
         self.assertRegex(self.line("aa", 2, spans=1, nodes="off"), "^nodes +1 call of ")
 
     def test_a_job_without_such_calls_has_no_line(self):

@@ -42,11 +42,14 @@ static void print_counts(const struct hud_context *c, const struct stats_sums *s
         (unsigned long long)s->home, (unsigned long long)s->elsewhere);
 }
 
+_Static_assert(CONFIG_SPAN_RANKS == 512, "number in hud_nodes_remedy_auto and in config.def");
+
 /* Prints how many calls fell back because ranks are on other nodes, if no message was sent. */
 static void print_far(const struct hud_context *c, const struct stats_sums *s)
 {
     bool far = c->host.local_ranks > 0 && c->host.local_ranks < c->host.world_size,
-         off = c->config.number[SET_NODES] == NODES_OFF;
+         off = c->config.number[SET_NODES] == NODES_OFF,
+         on = c->config.number[SET_NODES] == NODES_ON;
     uint64_t calls = 0;
 
     for (int k = 0; k < COLL_KINDS; k++)
@@ -57,7 +60,9 @@ static void print_far(const struct hud_context *c, const struct stats_sums *s)
                 "huddle: nodes          %llu %s of communicators with ranks on other nodes fell "
                 "back to the MPI: %s\n",
                 (unsigned long long)calls, calls == 1 ? "call" : "calls",
-                off ? hud_nodes_remedy_off : hud_nodes_remedy_on);
+                off  ? hud_nodes_remedy_off
+                : on ? hud_nodes_remedy_on
+                     : hud_nodes_remedy_auto);
 }
 
 /* Prints the traffic between nodes, if there was any. */

@@ -156,9 +156,10 @@ static json_t *statistics_json(void)
         json_array_append_new(list, json_string(memory[i]));
     for (int r = 0; r < REASON_COUNT; r++)
         json_array_append_new(reasons, json_string(hud_reason_text[r]));
-    return json_pack("{s:[s,s,s,s], s:o, s:o, s:{s:s, s:s}}", "counts", "calls", "bytes", "ns",
+    return json_pack("{s:[s,s,s,s], s:o, s:o, s:{s:s, s:s, s:s}}", "counts", "calls", "bytes", "ns",
                      "empty", "reasons", reasons, "others", list, "nodes_remedy", "off",
-                     hud_nodes_remedy_off, "on", hud_nodes_remedy_on);
+                     hud_nodes_remedy_off, "auto", hud_nodes_remedy_auto, "on",
+                     hud_nodes_remedy_on);
 }
 
 int hud_info_json(const char *topic, char **json)
