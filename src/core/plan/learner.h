@@ -66,14 +66,15 @@
  *           more than in a decided cell.  So every wait ends.
  * Watch     Of a decided cell, one call in LEARNER_EVERY on average is a sample.  The caller varies
  *           the distance, so that it does not coincide with a period of the program.  A batch of
- *           samples is agreed when its calls and those between have taken 180 us, so that the
- *           agreement costs less than 1 %: after 2 samples to LEARNER_BATCH, of 2 or 3 of which the
- *           shortest counts, else their lower quartile.  If the batch is 1.5 times as slow as the
- *           record, or 1.5 times as fast, and so is the next one, the cell is opened again.  Of
- *           short calls noise is often as large.  So LEARNER_BATCH samples are the next batch, for
- *           which the caller takes a sample every few calls.  Calls of 20 us or longer need only 2.
- *           The lower quartile of LEARNER_BATCH samples below the record lowers the record.
- *           Smaller batches do not, since the record would end at the shortest time of all.
+ *           samples is agreed when its calls and those between have taken 180 us, so that an
+ *           agreement of 1.8 us costs 1 %, and more while the team confirms a change.  A batch has
+ *           2 samples to LEARNER_BATCH, of 2 or 3 of which the shortest counts, else their lower
+ *           quartile.  If the batch is 1.5 times as slow as the record, or 1.5 times as fast, and
+ *           so is the next one, the cell is opened again.  Of short calls noise is often as large.
+ *           So LEARNER_BATCH samples are the next batch, for which the caller takes a sample every
+ *           few calls.  Calls of 20 us or longer need only 2.  The lower quartile of LEARNER_BATCH
+ *           samples below the record lowers the record.  Smaller batches do not, since the record
+ *           would end at the shortest time of all.
  * Winners   A cell remembers its last two winners with their times.  An opened cell first compares
  *           both in 4 sweeps.  If one of them takes about as long as it did when it won, the
  *           machine is back in a known state, and the better one is chosen.  Otherwise all
