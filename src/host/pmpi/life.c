@@ -35,8 +35,9 @@ void hud_life_name(const char *version)
 {
     char number[32];
 
-    hud_job_one_order = strncmp(version, "Intel", strlen("Intel")) == 0;
-    if (sscanf(version, "MPICH Version: %31s", number) == 1)
+    /* An MPI that nobody has tested may have one order for all collectives, as Intel MPI has. */
+    hud_job_one_order = sscanf(version, "MPICH Version: %31s", number) != 1;
+    if (!hud_job_one_order)
         snprintf(mpi_name, sizeof mpi_name, "MPICH %s", number);
     else
         first_words(version, mpi_name);
