@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { REPORT_LINE = 512 }; /* the names of all collectives have 200 bytes */
+
 void hud_report_warn(const char *format, ...)
 {
     const char *level = getenv("HUDDLE_LOG");
@@ -18,7 +20,7 @@ void hud_report_warn(const char *format, ...)
     if ((level != NULL && (strcmp(level, "quiet") == 0 || strcmp(level, "error") == 0)) ||
         launched_rank() > 0)
         return;
-    char line[256];
+    char line[REPORT_LINE];
     va_start(args, format);
     vsnprintf(line, sizeof line, format, args);
     va_end(args);
@@ -33,7 +35,7 @@ static void print_line(const void *line)
 void hud_report_refuse(const char *format, ...)
 {
     const char *setting = getenv("HUDDLE");
-    char line[256];
+    char line[REPORT_LINE];
     va_list args;
 
     va_start(args, format);

@@ -48,7 +48,7 @@ static bool passes_on(const char *component)
 static void report_rival(struct slot *slots, size_t count, int priority)
 {
     mca_coll_base_module_t *rival = slots[0].module;
-    char component[CLASS_ROOM], names[200] = "";
+    char component[CLASS_ROOM], names[256] = "";
 
     name_component(rival, component);
     for (size_t i = 0; i < count; i++) {
@@ -60,7 +60,7 @@ static void report_rival(struct slot *slots, size_t count, int priority)
     }
     if (!passes_on(component))
         hud_report_warn("Open MPI's component %s has a higher priority than coll_huddle_priority "
-                        "(%d), and serves %s instead of huddle",
+                        "(%d), and serves instead of huddle: %s",
                         component, priority, names);
 }
 
